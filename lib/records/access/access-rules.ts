@@ -1,6 +1,7 @@
 /**
- * Access rules: what exists for a caller, and which actions are allowed. Calls a rule or scope at most once a request, where the answer
- * counts. Refuses with forbidden, filter_unsupported, parameter_invalid, or token_missing where a log-in would help.
+ * Decides, by the application's access rules and scopes, which resources and rows exist for the caller, and which actions are allowed.
+ * Calls each rule at most once a request. Refuses with forbidden, filter_unsupported, parameter_invalid, or token_missing where a log-in
+ * would help.
  */
 import type { ResourceAction } from './actions.ts'
 import { chain, isThenable, type Awaitable } from '../../foundation/async/awaitable.ts'
@@ -19,9 +20,7 @@ import { unknownAttribute, type Target } from './resolve-path.ts'
 import { EVERYTHING, hasVisibleTarget, isOpen, isVisible, notEvaluated, namesReadableByAll, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
-/**
- * A query parameter of the application, `{ q: value => ({ name: { $like: value } }) }`: gives a condition on the records that are read.
- */
+/** A query parameter of the application, `{ q: value => ({ name: { $like: value } }) }`, which gives a condition on the records. */
 export type CustomParameter = (value: string, ctx: HookContext) => unknown
 
 export interface ModelRules {
@@ -60,7 +59,7 @@ interface Narrowing {
   readonly conditions: WireConditions | undefined
 }
 
-/** Adds the conditions of custom parameters and of a wire. */
+/** Adds conditions of custom parameters and of a wire. */
 export function narrowVisibility(
   visibility: Visibility,
   root: Resource | undefined,
@@ -131,7 +130,7 @@ class CallerVisibility implements Visibility {
     for (const [path, where] of lists) {
       const target = this.#findTarget(root, path)
       reader.shape += `\0${path} `
-      // The selection refuses a path that leads nowhere.
+      // The selection refuses such a path.
       if (target !== undefined) read.set(path, reader.read(where, target, 'where'))
     }
     return { condition, lists: read, values: reader.values, shape: reader.shape }
@@ -158,7 +157,7 @@ class CallerVisibility implements Visibility {
   readonly leaving = (): Visibility => (this.#leaving ??= new CallerVisibility([...this.flags], this.ctx, this.#isEngine, false, 'leaver'))
 
   readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
-    // Asks at once: to stop and to plan again costs more than a synchronous rule.
+    // Asks at once: planning again costs more than a synchronous rule.
     const answer = this.permits(resource, action)
     if (typeof answer === 'boolean') return answer
     throw notEvaluated(resource, action)
@@ -236,7 +235,7 @@ class CallerVisibility implements Visibility {
   }
 }
 
-/** Takes the rules for writing as scopes. */
+/** Has the rules for writing in the place of scopes. */
 class WriterVisibility implements Visibility {
   readonly kind = 'writer'
   readonly shape = 'writer'
@@ -294,7 +293,7 @@ function readOnlyScope(given: Awaitable<object | undefined | null>, resource: Re
   return given === undefined || given === null ? WHOLE : readScope(given, resource, 'scope', '0 ')
 }
 
-/** A custom parameter whose condition fits only other resources does not exist for `root`. */
+/** A custom parameter with a condition for other resources alone is unknown for `root`. */
 function readParameter(query: object, name: string, root: Resource, reader: FilterQueryReader, { resources }: Model): Condition {
   const where = `parameter "${name}"`
   try {
@@ -320,7 +319,7 @@ function canRead(query: object, resource: Resource): boolean {
   }
 }
 
-/** A valid filter of MikroORM may say more than the engine can translate. */
+/** The engine cannot translate every filter of MikroORM. */
 function readFilter(query: object, resource: Resource, reader: FilterQueryReader): Condition {
   try {
     return reader.read(query, resource, `filter of ${resource.className}`)
@@ -353,7 +352,7 @@ export function requireLogIn({ plural }: Resource, action: Action, { logsIn, cla
     throw restError('token_missing', `To ${action} ${plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-/** Asks about the owner in the path first. A relation to a resource hidden from the caller does not exist: 404. */
+/** Asks about the owner in the path first. A relation to a hidden resource does not exist: 404. */
 export function authorizeRequest(
   target: Target,
   actions: readonly ResourceAction[],
@@ -365,7 +364,7 @@ export function authorizeRequest(
   const { resource, attribute } = target
   return chain(authorizeAll(actions.slice(-1), visibility, ctx), () =>
     chain(
-      // OPTIONS needs no token: rules are not asked about a caller without one.
+      // Without a token, rules are not asked: OPTIONS needs none.
       actions.length === 0 && ctx.logsIn && ctx.claims === undefined
         ? namesReadableByAll([attribute]).length > 0
         : retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)),

@@ -1,4 +1,4 @@
-/** Actions: what a request does to resources, in the terms of access rules and wrappers. */
+/** Names the actions of a request, by which access rules and wrappers go: `DELETE /v1/users/1/posts` deletes posts, and reads the user. */
 import { READS } from '../../foundation/http/http-methods.ts'
 import type { Action } from '../../model/hook-context.ts'
 import type { Resource } from '../../model/model.ts'
@@ -8,7 +8,7 @@ import type { Target } from './resolve-path.ts'
 export interface ResourceAction {
   readonly resource: Resource
   readonly action: Action
-  /** The records are behind a relation of the record in the path. */
+  /** Behind a relation of the record in the path. */
   readonly isRelated?: true
 }
 
@@ -34,16 +34,16 @@ export function findActions(method: string, target: Target, body?: unknown): rea
   const { attribute } = target
   const owner: ResourceAction = { resource, action: 'get' }
   if (target.kind === 'member') return [{ resource: target.member.resource, action: reads ? 'get' : 'delete', isRelated: true }, owner]
-  // A record of several possible resources is judged when known.
+  // The linked record's resource is not known yet.
   if (attribute.kind !== 'toOne' && attribute.kind !== 'toMany') return [reads ? owner : { resource, action: 'update' }]
   const related = attribute.target
   const by = (action: Action): readonly ResourceAction[] => [{ resource: related, action, isRelated: true }, owner]
   if (reads) return by(attribute.kind === 'toMany' ? 'list' : 'get')
-  // A POST to a list with an ID is a change of the owner alone.
+  // A POST of an ID to a list changes the owner alone.
   const linksOne = attribute.kind === 'toMany' && (typeof body === 'string' || typeof body === 'number')
   if (method === 'POST' && !linksOne) return by('create')
   if (method === 'DELETE') return by('delete')
-  // Changes of related records are judged when the body is known.
+  // The body is not known yet.
   return [{ resource, action: 'update' }]
 }
 
@@ -51,7 +51,7 @@ export function changesMany(method: string, target: Target): boolean {
   return target.kind === 'collection' && (method === 'PATCH' || method === 'DELETE')
 }
 
-/** The resource that custom parameters narrow. */
+/** The resource for custom parameters. */
 export function findRoot(target: Target): Resource | undefined {
   if (target.kind === 'index' || target.kind === 'own') return undefined
   if (target.kind === 'member') return target.member.resource

@@ -1,4 +1,7 @@
-/** Check parameters: checks names by path and method, and numbers by limits. Refuses with parameter_invalid. */
+/**
+ * Checks the names of query parameters by path and method (`?limit=5` is for lists), and their numbers by limits. Refuses with
+ * parameter_invalid.
+ */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { changesMany, findRoot } from './actions.ts'
@@ -86,7 +89,7 @@ function notTaken({ name, operator }: Pair, { reserved, filters, what, upserts }
   })
 }
 
-/** OPTIONS takes any parameters and ignores all. */
+/** OPTIONS ignores parameters. */
 export function readParameters(request: Request, target: Target, words: Vocabulary, limits: Limits): Parameters {
   const { query, method } = request
   const { lastRead } = query
@@ -111,7 +114,7 @@ export function readParameters(request: Request, target: Target, words: Vocabula
   return parameters
 }
 
-/** Of POST alone: lists may filter by an attribute of this name. */
+/** Only of POST: lists may filter by an attribute `upsert`. */
 const UPSERT = 'upsert'
 
 function readUpsert(pairs: readonly Pair[]): readonly string[] {
@@ -153,7 +156,7 @@ function checkCounts(parameters: Parameters, limits: Limits, vocabulary: Vocabul
   }
 }
 
-/** Without a filter or a bound, a slip would change a whole table. */
+/** Without filter and limit, a slip would change a whole table. */
 function checkChange(method: string, { filters, own, limit }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
   const parameter = findParameterName(vocabulary, 'limit')
   if (limit !== undefined && limit > limits.maxLimit) throw tooMany(parameter, `"${parameter}"`, limit, limits.maxLimit, 'records')
@@ -166,7 +169,7 @@ function checkChange(method: string, { filters, own, limit }: Parameters, limits
   })
 }
 
-/** Parameters of expanded lists count, too. */
+/** Counts parameters of expanded lists, too. */
 function checkLists({ lists, filters, asked, expand = [] }: Parameters, limits: Limits, vocabulary: Vocabulary): void {
   const parameter = findParameterName(vocabulary, 'expand')
   let [filterCount, partCount, pathCount] = [asked.length, filters.length, expand.length]

@@ -1,4 +1,4 @@
-/** Containment: operands of `$contains`, `$contained` and `$overlap`. */
+/** Reads the operands of `$contains`, `$contained` and `$overlap`, as in `{ tags: { $contains: ['a'] } }`. */
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Containment } from '../plan/read-plan.ts'
 
@@ -8,12 +8,12 @@ export function isContainment(operator: string): boolean {
   return Object.hasOwn(HOW, operator)
 }
 
-/** Escapes of NUL and of lone surrogates, which jsonb refuses. */
+/** NUL and lone surrogates: jsonb refuses both. */
 const NOT_STORED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i
 
 type Refuse = (what: string, code?: 'operator_invalid') => Error
 
-/** Compares a column of lists with a list, a column of JSON with JSON. */
+/** A column of lists takes a list, a column of JSON takes JSON. */
 export function readContainment(
   operator: string,
   given: unknown,
@@ -32,7 +32,7 @@ export function readContainment(
   return { how, text }
 }
 
-/** Counts the parts of JSON, with the level of each. */
+/** Counts parts of JSON, each with its level. */
 export function weigh(given: unknown, count: (level: number) => void, level = 0): void {
   count(level)
   if (typeof given === 'object' && given !== null) for (const each of Object.values(given)) weigh(each, count, level + 1)

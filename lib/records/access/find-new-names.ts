@@ -50,7 +50,7 @@ function collectRecord(body: unknown, { byName, open, className }: Resource, fou
   }
 }
 
-/** Embedded objects take no new names. Each open target learns. */
+/** Embedded objects take no new names. */
 function collectLinked(value: unknown, attribute: Attribute, found: Map<string, Set<string>>): void {
   if (attribute.kind === 'scalar' || attribute.kind === 'embedded') return
   for (const item of Array.isArray(value) ? value : [value]) for (const target of listTargets(attribute)) collectRecord(item, target, found)

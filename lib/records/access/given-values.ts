@@ -1,4 +1,4 @@
-/** Given values: values and keys in conditions of JavaScript code, as values of their attributes. */
+/** Converts values and keys in conditions of code, such as `{ owner: user, since: new Date() }`, to values of their attributes. */
 import { Reference } from '@mikro-orm/core'
 import { keyOfEntity } from '../../model/entity-key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -8,14 +8,14 @@ export function isEntity(value: object): boolean {
   return Reference.isReference(value) || Object.getPrototypeOf(value) !== Object.prototype
 }
 
-/** Takes a value of the property's type, or in JSON form. */
+/** Takes a value of the property, or in JSON form. */
 export function typedValue(value: unknown, type: ScalarType): unknown {
   if (value instanceof Date)
     return type.kind === 'datetime' ? value.getTime() : type.kind === 'date' ? value.toISOString().slice(0, 10) : undefined
   if (typeof value === 'bigint') return type.kind === 'bigint' ? value : type.kind === 'integer' ? Number(value) : undefined
   if (value === null || value === undefined) return undefined
   if (type.kind === 'jsonValue') return typeof value === 'string' ? value : typeof value === 'object' ? undefined : JSON.stringify(value)
-  // A value that no record can have, as a text too long for the column, finds nothing.
+  // A value unfit for the column, such as a too long text, finds nothing.
   return readScalar(value, { kind: type.kind })
 }
 

@@ -1,4 +1,4 @@
-/** List condition: the `where` of a list in the model, as a Condition. */
+/** Turns a model's `where` of a list into a Condition, once. */
 import { FilterQueryReader } from './orm-filter.ts'
 import type { Model, ToManyAttribute } from '../../model/model.ts'
 import type { Condition } from '../plan/read-plan.ts'

@@ -1,6 +1,6 @@
 /**
- * List defaults: the application's default sort, limit and filter for a resource's own list, not for lists below a record or within
- * records.
+ * Reads the resource options `sort`, `limit` and `filter`, for requests without their own. They hold for `GET /v1/posts`, not for posts
+ * below or within other records.
  */
 import { READS } from '../../foundation/http/http-methods.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
@@ -16,7 +16,7 @@ import type { Target } from './resolve-path.ts'
 export interface ListDefaults extends AskedFilters {
   readonly sort: readonly RawSort[] | undefined
   readonly limit: number | undefined
-  /** Kept, since plans are found by the identity of parameters. */
+  /** Plans are found by the identity of parameters. */
   readonly merged: WeakMap<Parameters, Parameters>
 }
 
@@ -52,7 +52,7 @@ function readDefaults(resource: Resource, vocabulary: Vocabulary, limits: Limits
     limit,
     merged: new WeakMap(),
   }
-  // With attributes that depend on the caller, some requests would fail.
+  // Attributes hidden from some callers would make their requests fail.
   const allows = ({ rules }: Resource, action: 'get' | 'list'): boolean => rules.access[action] === true
   const context = { limits, vocabulary, visibility: { ...EVERYTHING, shape: 'defaults', allows } }
   const plan = (parameters: Partial<Parameters>): unknown =>

@@ -1,6 +1,6 @@
 /**
- * ORM filter: turns MikroORM's FilterQuery, of scopes, entity filters, custom parameters and wires, into a Condition. As in SQL, NULL is
- * neither equal nor unequal to anything. Refuses the application with a plain Error, clients with parameter_invalid.
+ * Turns a condition of MikroORM, such as `{ age: { $gt: 5 } }`, into a Condition, for scopes, entity filters, custom parameters and wires.
+ * As in SQL, NULL is neither equal nor unequal to anything. Errors for the application are plain, for clients parameter_invalid.
  */
 import { Reference } from '@mikro-orm/core'
 import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -16,7 +16,7 @@ import { expressions } from '../../foundation/expressions/load-expressions.ts'
 import { isText, type ScalarType } from '../../foundation/values/scalar-type.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 
-/** Of a client: a condition names visible attributes by public names. */
+/** Of clients: conditions have public names of visible attributes. */
 interface CallerLimits {
   readonly visibility: Visibility
   readonly limits: Limits
@@ -28,7 +28,7 @@ type RefusalCode = 'value_invalid' | 'operator_invalid' | 'expression_invalid'
 
 export class FilterQueryReader {
   readonly values: unknown[]
-  /** Undefined: the application, which may use every property. */
+  /** Undefined: the application, allowed every property. */
   readonly #caller: CallerLimits | undefined
   #parts = 0
   #level = 0
@@ -62,7 +62,7 @@ export class FilterQueryReader {
     this.shape += '{'
     const parts: TernaryCondition[] = []
     for (const [name, given] of Object.entries(query) as [string, unknown][]) {
-      // Undefined means NULL: `{ owner: user?.id }` must not hold for all rows without a user.
+      // Undefined means NULL: without a user, `{ owner: user?.id }` must not hold for all rows.
       const value = given ?? null
       this.shape += `${name}:`
       if (name === '$and' || name === '$or') {
@@ -116,7 +116,7 @@ export class FilterQueryReader {
   }
 
   #wrong(where: string, what: string, code: RefusalCode = 'value_invalid'): Error {
-    // In a parameter, the expression is the client's.
+    // A client has sent the parameter's expression.
     if (this.#caller === undefined && code === 'expression_invalid' && where.startsWith('parameter "'))
       return parameterError({ code, detail: `The ${where} cannot be read: ${what}`, parameter: where.split('"')[1]! })
     if (this.#caller === undefined) return new Error(`${where}: ${what}`)
@@ -246,7 +246,7 @@ export class FilterQueryReader {
     }
   }
 
-  /** As in MikroORM, the text between the slashes is an expression of the database. */
+  /** The text between slashes is for the database, as in MikroORM. */
   #regExp({ source, flags }: RegExp, operand: Operand, where: string): TernaryCondition {
     if (flags !== '' && flags !== 'i') throw this.#wrong(where, `a regular expression has the flag "i", or none; not "${flags}".`)
     this.shape += flags === 'i' ? '$ire' : '$re'
@@ -295,7 +295,7 @@ export class FilterQueryReader {
   #relation(relation: RelationAttribute, value: unknown, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const { target } = relation
     const other = relation.kind === 'toOne' && relation.owner ? relation.targetKey : undefined
-    // As in MikroORM, a bare value is that of the foreign key.
+    // As in MikroORM, a bare value is the foreign key's.
     if (relation.kind === 'toOne' && other !== undefined && isBare(value)) {
       const attribute = target.attributes.find(({ property }) => property === other.property) as ScalarAttribute
       return this.#scalar(attribute, value, { hops: [...hops, relation], attribute }, where)
@@ -343,7 +343,7 @@ export class FilterQueryReader {
     }
   }
 
-  /** Null in the list stands for an empty link. */
+  /** Null means an empty link. */
   #linksAnyOf(list: readonly unknown[], relation: RelationAttribute, hops: readonly ToOneAttribute[], where: string): TernaryCondition {
     const present = list.filter(item => item !== null)
     this.#checkLength(list, where)
@@ -381,13 +381,13 @@ function findAttribute(name: string, attributes: readonly Attribute[], where: st
   throw new Error(`${where}: there is no property "${name}".${formatHint(findNearest(name, names))}`)
 }
 
-/** Whether keys inside a value can be named. */
+/** Whether conditions reach inside. */
 function isWithinReach({ type, source }: ScalarAttribute): boolean {
   if (type.kind === 'jsonValue') return true
   return type.kind === 'json' && type.codec === undefined && source.kind !== 'getter' && source.kind !== 'none'
 }
 
-/** Whether the condition compares a column, and names no property of the linked record. */
+/** Whether the condition compares the foreign key, not properties of the linked record. */
 function isBare(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isBare)
   if (typeof value !== 'object' || value === null || value instanceof Date) return true

@@ -1,6 +1,6 @@
 /**
- * Path meaning: all spellings of a path, for rules by patterns: `/v1/users/1`, `/v1/user/1` and `/v1/%75sers/1` are one record. A path that
- * leads nowhere means its text.
+ * Lists all spellings of a path, for rules by patterns, such as faults: `/v1/users/1`, `/v1/user/1` and `/v1/%75sers/1` are one record. An
+ * unknown path only has its own text.
  */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { isIds } from '../../model/ids-name.ts'
@@ -11,13 +11,13 @@ import { listRest, type ResourceLookup } from './resolve-path.ts'
 
 /** Paths are plain (`plainPath`). */
 export interface PathMeaning {
-  /** As in links of the engine, or in a custom route. */
+  /** As in links of the engine. */
   readonly linked: readonly string[]
   /** The segments of `linked`, as in requests. */
   readonly segments: readonly (readonly string[])[]
   /** Other spellings. */
   readonly others: readonly string[]
-  /** Requests for records behind a relation in the path. */
+  /** Requests for the records behind a relation. */
   readonly related: readonly RelatedRequest[]
 }
 
@@ -33,7 +33,7 @@ interface MeaningVersion {
   readonly lookUp: ResourceLookup
 }
 
-/** For a path without a resource, as of a custom route. */
+/** For a path without a resource. */
 export function meaningOfText(segments: readonly string[]): PathMeaning {
   return { linked: [formPath(segments)], segments: [segments], others: [], related: [] }
 }
@@ -54,7 +54,7 @@ export function findPathMeaning(method: string, segments: readonly string[], { v
     memberId && (member === undefined ? memberId : spellId(memberId, member)),
     ...excess,
   ].filter(segment => segment !== undefined)
-  // A resource with a single record may leave out the ID.
+  // With a single record, the ID may be left out.
   const rests = single !== undefined && id === single ? [rest.slice(1), rest] : [rest]
   const [first, ...names] = listNames(resource, { version, lookUp })
   const linked = rests.map(each => [version, encodeURIComponent(first), ...each])
@@ -67,7 +67,7 @@ export function findPathMeaning(method: string, segments: readonly string[], { v
   }
 }
 
-/** A body may concern further records, which access rules judge. */
+/** Access rules judge further records in a body. */
 function listRelated(method: string, attribute: Attribute, memberId: string | undefined, of: MeaningVersion): RelatedRequest[] {
   const isCreating = method === 'POST' && attribute.kind === 'toMany'
   if (isValue(attribute) || isIds(attribute) || !(READS.has(method) || method === 'DELETE' || isCreating)) return []
@@ -80,14 +80,14 @@ function listRelated(method: string, attribute: Attribute, memberId: string | un
   }))
 }
 
-/** The name in links comes first, then other names that the look-up accepts. */
+/** The name in links first, then others. */
 function listNames(resource: Resource, { version, lookUp }: MeaningVersion): readonly [string, ...string[]] {
   const { plural, accepted } = resource
   return [plural, ...accepted.filter(name => name !== plural && lookUp(name, version) === resource)]
 }
 
 /**
- * `/v1/users*` for `/v1/user*`, with the name in links; undefined for a pattern without a resource.
+ * `/v1/users*` for `/v1/user*`; undefined for a pattern without a resource.
  *
  * @param path with stars
  */

@@ -1,6 +1,6 @@
 /**
- * Plain scope: reads the result of a scope or write rule. Most are like `{ owner: 5 }`, with the same properties: the condition is made
- * once, and later requests read the values.
+ * Reads the result of a scope or write rule, such as `{ owner: 5 }`. The next result mostly has the same properties: the condition is kept,
+ * and only values are read.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { whenReadable } from '../../foundation/expressions/load-expressions.ts'
@@ -12,7 +12,7 @@ import { FilterQueryReader } from './orm-filter.ts'
 export interface ReadScope {
   readonly condition: Condition | undefined
   readonly values: readonly unknown[]
-  /** The condition without values, on which plans depend. */
+  /** The condition without values, for cache keys of plans. */
   readonly shape: string
 }
 

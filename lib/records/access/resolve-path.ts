@@ -1,6 +1,7 @@
 /**
- * Resolve path: turns a path into a Target. Refuses with version_unknown, resource_unknown, record_not_found (an invalid ID),
- * attribute_not_found, path_unknown, method_not_allowed, action_not_possible.
+ * Turns a path into a Target, and checks the method: `/v1/users/1/posts` is the attribute `posts` of the user 1. Refuses with
+ * version_unknown, resource_unknown, record_not_found (an invalid ID), attribute_not_found, path_unknown, method_not_allowed,
+ * action_not_possible.
  */
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
 import { RestError, restError } from '../../foundation/errors/errors.ts'
@@ -19,7 +20,7 @@ type RequestPath = Pick<Request, 'base' | 'segments'>
 
 export type Target =
   | { readonly kind: 'index'; readonly isDescription: boolean }
-  /** A path of custom routes alone. */
+  /** Only custom routes have the path. */
   | { readonly kind: 'own' }
   | { readonly kind: 'collection'; readonly resource: Resource }
   | { readonly kind: 'record'; readonly resource: Resource; readonly key: RecordKey; readonly id: string }
@@ -105,17 +106,17 @@ function tooLong(excess: string, base: string, version: string) {
   )
 }
 
-/** With a single record, the path may leave out the ID. */
+/** A single record's path may have no ID. */
 export function listRest(segments: readonly string[], { byName, keyNames, marks }: Resource, single: string): readonly string[] {
   const [, , first, ...others] = segments
   if (first === undefined) return [single]
   const name = decodeURIComponent(first)
-  // A hidden ID has no path. An attribute may be named like the ID, as "1".
+  // A hidden ID has no path. Attributes may have names like the ID.
   const isAttribute = byName.get(keyNames[0]!)!.hidden || (others.length < 2 && (byName.has(name) || marks.has(name)))
   return isAttribute ? [single, first, ...others] : [first, ...others]
 }
 
-/** A path with custom routes needs no target in the model. */
+/** Custom routes need no target. */
 export function resolveBesideRoutes(request: RequestPath, version: string, model: Model, lookUp: ResourceLookup): Target {
   try {
     return resolvePath(request, version, model, lookUp)
@@ -154,14 +155,14 @@ function unknownResource({ base, segments: [, first = '', second] }: RequestPath
 
 function findAttribute(resource: Resource, name: string): Attribute {
   const attribute = resource.byName.get(name)
-  // A hidden attribute may only be written by its path.
+  // A hidden attribute has a path for writing.
   if (attribute !== undefined) return isIds(attribute) ? plainIds(attribute) : attribute
   throw unknownAttribute(resource, name)
 }
 
 export function unknownAttribute(resource: Resource, name: string) {
   if (!isOpen(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
-  // A hint may name only attributes that exist for every caller.
+  // Hints name only attributes for all callers.
   const why = resource.rules.access.get === true ? describeUnreadable(resource.byName.get(name)) : undefined
   if (why !== undefined) return restError('attribute_not_found', why)
   const suggestion = resource.rules.access.get === true ? findNearest(name, namesReadableByAll(resource.attributes)) : undefined
@@ -188,7 +189,7 @@ const OF_MARK: readonly HttpMethod[] = ['POST', 'DELETE', 'OPTIONS']
 const OF_MEMBER: readonly HttpMethod[] = [...QUERYING, 'DELETE', 'OPTIONS']
 const OF_RECORD: readonly HttpMethod[] = [...QUERYING, ...CHANGING, 'DELETE', 'OPTIONS']
 
-/** Records of an abstract class need the name of a class in the body. */
+/** For an abstract class, the body must name a class. */
 export function isCreatable({ readOnly, hierarchy }: Resource): boolean {
   return !readOnly && (hierarchy === undefined || hierarchy.classValue !== undefined || hierarchy.attribute !== undefined)
 }
@@ -197,7 +198,7 @@ function leadsToReadOnly(attribute: Attribute): boolean {
   return !isValue(attribute) && listTargets(attribute).every(({ readOnly }) => readOnly)
 }
 
-/** A plain value takes no parameters, so no QUERY. */
+/** A plain value takes no parameters, hence no QUERY. */
 function retrievals(attribute: Attribute): readonly HttpMethod[] {
   return isValue(attribute) ? READING : QUERYING
 }
@@ -233,7 +234,7 @@ export function allowedMethods(target: Target): readonly HttpMethod[] {
 }
 
 /**
- * Refuses a method with 405; with 400, if the kind of the attribute forbids the method.
+ * Refuses a method with 405; with 400 if wrong for this kind of attribute.
  *
  * @param own methods of custom routes
  * @param isChosen a query may choose records

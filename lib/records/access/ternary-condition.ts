@@ -1,7 +1,7 @@
-/** Ternary condition: a condition in SQL's three-valued logic. */
+/** Negates conditions as SQL does, where `not (age > 5)` does not hold for NULL. */
 import type { Condition, Operand } from '../plan/read-plan.ts'
 
-/** With NULL, neither may be true: `$not` needs both. */
+/** For NULL, neither is true: `$not` needs both. */
 export interface TernaryCondition {
   readonly holds: Condition
   readonly fails: () => Condition
@@ -15,7 +15,7 @@ export function isNull(operand: Operand): Condition {
   return { kind: 'null', operand }
 }
 
-/** NULL neither meets nor fails the condition. */
+/** For NULL, neither holds nor fails. */
 export function unlessNull(holds: Condition, absent: () => Condition): TernaryCondition {
   return { holds, fails: () => ({ kind: 'all', of: [complement(holds), complement(absent())] }) }
 }

@@ -1,4 +1,4 @@
-/** Type form: turns the texts of a form into a JSON body. A text of a wrong type stays, for validation to refuse. */
+/** Turns the texts of an HTML form into a JSON body: `age=5` becomes `{ "age": 5 }`. Unfit texts stay, for validation to refuse. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { itemsOf, plainField, type FormBody, type FormField } from '../../foundation/http/form-body.ts'
 import { parseScalar, type ScalarType } from '../../foundation/values/scalar-type.ts'
@@ -45,7 +45,7 @@ function typeField(field: FormField, attribute: Attribute | undefined): unknown 
   }
 }
 
-/** Numbered members, else the values. A single empty value is an empty list. */
+/** Numbered members, else values. One empty value: an empty list. */
 function listOf(field: FormField): FormField[] | undefined {
   const { texts, members } = field
   if (members.size > 0) return itemsOf(field) ?? [field]
@@ -71,7 +71,7 @@ function typeScalar(field: FormField, type: ScalarType, nullable: boolean): unkn
   return typeText(field.texts[0]!, type, nullable)
 }
 
-/** Kinds that are not texts in JSON. */
+/** Kinds other than texts in JSON. */
 const TYPED = new Set(['integer', 'float', 'boolean'])
 
 function typeText(text: string, type: ScalarType, nullable: boolean): unknown {

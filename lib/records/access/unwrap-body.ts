@@ -1,6 +1,6 @@
 /**
- * Unwrap body: with the option `envelope`, bodies may be wrapped like answers: `{ "article": { "title": "Hello" } }`. Refuses a plain
- * record that looks wrapped, with body_invalid.
+ * Unwraps bodies, if the option `envelope` wraps answers: `{ "article": { "title": "Hello" } }`. Refuses, with body_invalid, plain records
+ * easily taken for wrapped.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
@@ -31,7 +31,7 @@ export function unwrapBody(body: unknown, resource: Resource, template: Compiled
   return body
 }
 
-/** A wrapped body has an object in the record's place. */
+/** The record's place must have an object. */
 function findObject(body: unknown, tree: Tree): unknown {
   if (!isObject(body)) return undefined
   const [key, part] = findRecord(Object.keys(body), tree) ?? []
@@ -48,7 +48,7 @@ function findFields(fields: ReadonlyMap<string, FormField>, tree: Tree): Readonl
   return typeof part === 'string' ? members : findFields(members, part!)
 }
 
-/** Undefined if the body has other keys than the template. */
+/** Undefined for other keys than the template's. */
 function findRecord(keys: readonly string[], tree: Tree): Tree[number] | undefined {
   if (!keys.every(key => tree.some(([known]) => known === key))) return undefined
   return tree.find(([key, part]) => keys.includes(key) && leadsToRecord(part))
@@ -58,7 +58,7 @@ function leadsToRecord(part: Tree[number][1]): boolean {
   return part === 'record' || (typeof part !== 'string' && part.some(([, inner]) => leadsToRecord(inner)))
 }
 
-/** Kinds that are no objects in JSON. */
+/** Kinds of values other than objects. */
 const PLAIN: ReadonlySet<ScalarKind> = new Set([
   'integer',
   'bigint',

@@ -1,4 +1,7 @@
-/** Bind: turns values of a request into parameters. Refuses filter values and cursors with parameter_invalid. */
+/**
+ * Turns the values of a request into parameters of a statement: by its Binding, `?age=5` becomes 5. Refuses wrong values with
+ * parameter_invalid.
+ */
 import { withArticle } from '../../foundation/base/article.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Binding } from './binding.ts'
@@ -26,27 +29,23 @@ export interface Arguments {
   readonly offset: number
   readonly most?: number
   readonly start?: KeyStart | undefined
-  /** `Parameters.lists` of the request. */
   readonly lists?: readonly ExpandedList[]
-  /** The keys of the owners, from `Dialect.encodeLinks`. */
+  /** Keys of owners, from `Dialect.encodeLinks`. */
   readonly links?: unknown
   readonly link?: readonly unknown[]
-  /** Collects values for render functions, which may be asynchronous. */
+  /** Collects values for renderers. */
   readonly pending?: PendingRender[]
   readonly findValues?: (resource: Resource | undefined) => readonly unknown[]
-  /** Undefined for readings of the engine, and for look-ups without rules of a caller. */
+  /** Undefined for readings of the engine, without a caller. */
   readonly ctx?: HookContext | undefined
   readonly given?: readonly unknown[]
   readonly room?: AnswerBudget
   readonly end?: RequestAbort | undefined
-  /** Receives the refusal of a value of a wrong type, compared as a text. */
+  /** Receives the refusal of a wrong type; compared as text meanwhile. */
   readonly misfits?: Misfits | undefined
 }
 
-/**
- * Refused if no record holds the value: a column of numbers in a SQLite file may hold the text `many`, and `?count=many` must find the
- * record.
- */
+/** Thrown if no record is found: in a SQLite file, a column of numbers may hold the text `many`, for `?count=many` to find. */
 interface Misfits {
   refusal?: Error
 }
@@ -116,13 +115,13 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
   }
 }
 
-/** Gives a value of the request, such as the ID of the user. Without a request, a function with a parameter gives NULL. */
+/** A value by request, such as the user's ID. Without a request, functions with a parameter give NULL. */
 type ValueOfRequest = (ctx: HookContext | undefined) => unknown
 
 function askForValue(value: ValueOfRequest, ctx: HookContext | undefined): unknown {
   if (ctx === undefined && value.length > 0) return null
   const given = value(ctx)
-  // A driver refuses undefined, and PostgreSQL's driver silently takes a promise.
+  // Drivers refuse undefined; PostgreSQL's takes a promise silently.
   if (given instanceof Promise)
     throw new TypeError('A function in "params" of a computed attribute must give its value at once, got a promise.')
   return given ?? null
@@ -144,7 +143,7 @@ function encode(
   return form.encode(value, type)
 }
 
-/** Undefined for an ID of another resource, as `post:7` among users. */
+/** Undefined for another resource's ID, as `post:7` among users. */
 function parseKey(
   { resource, oneOf }: { readonly resource: Resource; readonly oneOf?: ToOneOfAttribute },
   filter: RawFilter,
@@ -178,7 +177,7 @@ function listParameter({ type, forms, inDocument }: Binding & { from: 'filterLis
   return dialect.encodeList(values, type)
 }
 
-/** With `~=` and `~~=`, plain values are patterns, too. */
+/** Plain values are patterns of `~=` and `~~=`, too. */
 function patternsParameter(filter: RawFilter, dialect: Dialect): unknown {
   const all = foldOf(filter) > 0
   return dialect.encodePatterns(
@@ -213,13 +212,13 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
   return bound === null ? null : encode(bound, binding, dialect)
 }
 
-/** With several values, or a longer path, a wrong value is rather a mistake. */
+/** In a list, or behind a longer path, a wrong value is rather a mistake. */
 function mayBeMisfit({ operator, negated, paths, values, isGrouped }: RawFilter, { codec }: ScalarType): boolean {
   if (isGrouped) return false
   return operator === '=' && !negated && paths.length === 1 && !paths[0]!.includes('.') && values.length === 1 && codec === undefined
 }
 
-/** Null if no stored value can be equal. */
+/** Null: equal to no stored value. */
 function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialect: Dialect): unknown {
   const text = textOf(value)
   const typed = parseScalar(text, type)
@@ -227,7 +226,7 @@ function parseBound(value: RawValue, type: ScalarType, filter: RawFilter, dialec
   return dialect.findBound(typed, type, filter.operator)
 }
 
-/** False for `01`, `1.0` and `1e3`, integers for a database. */
+/** False for `01`, `1.0` and `1e3`: integers for a database. */
 function isSpelledAsShown(text: string): boolean {
   const number = Number(text)
   if (!/^\s*[+-]?(?:\d|\.\d)/.test(text) || Number.isNaN(number) || String(number) === text) return true
@@ -239,7 +238,7 @@ function wrongValueError(value: RawValue, type: ScalarType, filter: RawFilter) {
   return wrongValue(filter, text, describeScalar(type), { allowed: type.items, spelling: suggestPlus(text, type) })
 }
 
-/** Suggests `%2B` for `+`, which is a blank in a URL: `2024-01-01T00:00:00+01:00`. */
+/** In a URL, `+` is a blank: suggests `%2B`. */
 function suggestPlus(text: string, type: ScalarType): ValueSpelling | undefined {
   const meant = text.replace(/ (?=[\d:]+$)/, '+')
   if (meant === text || parseScalar(meant, type) === undefined) return undefined
@@ -261,7 +260,7 @@ function textOf(value: RawValue): string {
   return value.kind === 'text' ? value.text : ''
 }
 
-/** Names the filter of a value refused by the database: `?ip=abc` of an `inet` column. */
+/** Names the filter, when the database refuses a value: `?ip=abc` of an `inet` column. */
 export function explainRefused<T>(reading: Awaitable<T>, filters: readonly RawFilter[]): Awaitable<T> {
   if (!(reading instanceof Promise)) return reading
   return reading.catch((error: unknown) => {

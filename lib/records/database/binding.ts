@@ -1,4 +1,4 @@
-/** Binding: where a parameter of a statement comes from. */
+/** Where a parameter of a statement comes from, such as a filter, a key, a scope, the page, a value to write. */
 import type { KeyPart, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { ValueForm } from './value-form.ts'
@@ -19,10 +19,10 @@ export type Binding =
       readonly resource: Resource
       readonly part: number
       readonly form: ValueForm
-      /** The relation, where IDs name their resource (`post:7`): an ID of another resource becomes NULL. */
+      /** IDs name their resource (`post:7`): others become NULL. */
       readonly oneOf?: ToOneOfAttribute
     }
-  /** All plain values of a filter, in all forms, as one parameter. */
+  /** All plain values, in all forms, as one parameter. */
   | {
       readonly from: 'filterList'
       readonly filter: number
@@ -31,7 +31,7 @@ export type Binding =
       readonly inDocument: boolean
     }
   | { readonly from: 'filterPatterns'; readonly filter: number }
-  /** All IDs of a filter, as one parameter. */
+  /** All IDs, as one parameter. */
   | {
       readonly from: 'filterKeys'
       readonly filter: number
@@ -40,7 +40,7 @@ export type Binding =
       readonly oneOf?: ToOneOfAttribute
     }
   | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
-  /** The keys of all owners, for one statement. */
+  /** All owners' keys, for one statement. */
   | { readonly from: 'links'; readonly parts: readonly KeyPart[] }
   /** The key of the only owner. */
   | { readonly from: 'link'; readonly part: number; readonly type: ScalarType }
@@ -66,6 +66,6 @@ export type Binding =
       readonly form: ValueForm
     }
   | { readonly from: 'model'; readonly value: unknown; readonly type: ScalarType; readonly form: ValueForm; readonly inDocument: boolean }
-  /** A value to write, or the key of a row to write. `type` undefined: the type of the column. */
+  /** A value to write, or the key of a row. `type` undefined: the column's. */
   | { readonly from: 'written'; readonly type: ScalarType | undefined }
   | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }

@@ -1,12 +1,12 @@
-/** Changes: watched rows, and the report of a changed row. */
+/** The types of watched tables and lists, and of a reported change, with the row before and after. */
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
 import type { Field } from '../plan/read-plan.ts'
 
 export interface WatchedTable {
   readonly resource: Resource
-  /** The plural name of the resource, or another if taken. */
+  /** The plural name, or another if taken. */
   readonly name: string
-  /** The visible fields in the row itself. */
+  /** Visible fields in the row itself. */
   readonly fields: readonly Field[]
 }
 
@@ -40,7 +40,7 @@ export interface ChangedList {
   readonly list: WatchedList
   readonly bytes: number
   readonly id: string | number
-  /** The key known to clients, if another. */
+  /** The key for clients, if another. */
   readonly shown?: string | number
   readonly before: readonly unknown[]
   readonly after: readonly unknown[]
@@ -50,18 +50,18 @@ export type RawChange = RowChange | ChangedList
 
 /** Receives committed changes. */
 export interface ChangeSink {
-  /** Undefined: receives the changes of all tables. */
+  /** Undefined: all tables. */
   readonly table?: string
   add(change: RawChange): void
 }
 
-/** Names the request that changes rows now. */
+/** The request now changing rows. */
 export interface ChangeOwner {
   readonly current: ChangeSink | undefined
 }
 
 export interface ChangeRecorder {
-  /** Receive all changes of rows, also outside of requests. */
+  /** Receive all changes, also outside of requests. */
   readonly watchers: Set<ChangeSink>
   readonly isRecording: boolean
 }

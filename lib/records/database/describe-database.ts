@@ -1,4 +1,4 @@
-/** Describe database: names a database without its password; knows PGlite. */
+/** Names a database without its password, for messages, and recognises PGlite. */
 import type { ServerDatabase } from './world-store.ts'
 
 export function describeDatabase(database: string | ServerDatabase): string {
@@ -8,7 +8,7 @@ export function describeDatabase(database: string | ServerDatabase): string {
 
 export const PGLITE: string = '@electric-sql/pglite'
 
-/** Whether PostgreSQL runs in this process: `pglite:` or `pglite:DIR`. */
+/** Whether PostgreSQL runs in this process (`pglite:`). */
 export function isPglite(url: string): boolean {
   return /^pglite:/i.test(url)
 }
@@ -19,7 +19,7 @@ export function pgliteFolder(url: string): string | undefined {
   return folder === '' ? undefined : folder
 }
 
-/** Whether a database is in memory, and empty at the start. */
+/** Hence empty at the start. */
 export function isInMemory(database: string | ServerDatabase): boolean {
   const url = typeof database === 'string' ? database : database.url
   return url === ':memory:' || (isPglite(url) && pgliteFolder(url) === undefined)

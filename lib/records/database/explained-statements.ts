@@ -1,18 +1,18 @@
-/** Explained statements: query plans and missing indexes. */
+/** The types behind `engine.explain`: plans of queries, advice for indexes. */
 
 export interface PlanStep {
   readonly detail: string
-  /** The table that is read as a whole. */
+  /** The table, if read as a whole. */
   readonly table?: string
-  /** At most 1,000,000; of a sort, the rows to sort. */
+  /** At most 1,000,000; of a sort, rows to sort. */
   readonly rows?: number
-  /** Whether 1,000 rows or more are read to find or sort some. */
+  /** Whether 1,000 rows or more are read for a few. */
   readonly isCostly: boolean
   readonly children: readonly PlanStep[]
 }
 
 export interface IndexColumn {
-  /** The column or expression in the statement. */
+  /** The column or expression, as in the statement. */
   readonly text: string
   /** Undefined for an expression. */
   readonly column: string | undefined
@@ -22,9 +22,9 @@ export interface IndexColumn {
 export interface IndexAdvice {
   readonly table: string
   readonly columns: readonly IndexColumn[]
-  /** Why: rows are read to find some (`scan`), or to sort all. */
+  /** Rows are read to find some, or to sort all. */
   readonly reason: 'scan' | 'sort'
-  /** The table that is read, not always the table of the index, and its rows, at most 1,000,000. */
+  /** The table read, maybe not the index's; its rows, at most 1,000,000. */
   readonly scanned: string
   readonly rows: number
   /** Creates the index. */
@@ -34,10 +34,10 @@ export interface IndexAdvice {
 export interface StatementsExplained {
   readonly statements: readonly {
     readonly plan: readonly PlanStep[]
-    /** The column that each parameter is compared with or written to; `limit`; `offset`; undefined if unclear. */
+    /** By parameter, the column compared or written; `limit`; `offset`; undefined if unclear. */
     readonly columns: readonly (string | undefined)[]
     readonly names: ReadonlySet<string>
-    /** Whether text and plan may hold values of the request. */
+    /** Whether text and plan may show values of requests. */
     readonly holdsValues?: boolean
   }[]
   readonly advice: readonly IndexAdvice[]

@@ -1,4 +1,4 @@
-/** Fill text: a value of `fill` from the command line. */
+/** A value of `fill` from the command line, which evolving reads by the column's type. */
 export class FillText {
   readonly text: string
   constructor(text: string) {

@@ -1,4 +1,4 @@
-/** Last batch: checks that no statement follows a reading's last batch (`ReadingStep.isLast`), on any database. */
+/** Checks the promise `ReadingStep.isLast`, on any database: no statement follows a reading's last batch. */
 import type { ReadingStep } from './dialect.ts'
 
 export function isLastBatch(batch: readonly ReadingStep[]): boolean {

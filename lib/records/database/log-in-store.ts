@@ -1,6 +1,5 @@
 /**
- * Log-in store: ended tokens, removed users and failed log-ins, in a database that several processes share. A single process keeps them in
- * memory.
+ * The interface of ended tokens, removed users and failed log-ins, in a database shared by processes. A single process has them in memory.
  */
 import type { Reading } from './dialect.ts'
 
@@ -8,15 +7,15 @@ export interface StoredToken {
   readonly id: string
   /** The user's key, each part as text. */
   readonly user: readonly string[]
-  /** Names all tokens of one log-in; undefined for a single token. */
+  /** For all tokens of one log-in. */
   readonly family?: string | undefined
 }
 
 export interface TokenState {
   readonly hasEnded: boolean
-  /** When a user of this key was last removed, in microseconds since 1970. */
+  /** The last removal of a user with this key, in microseconds since 1970. */
   readonly removed: number | undefined
-  /** The mark of the user's state, if not in the token. */
+  /** Marks the user's state, unless the token does. */
   readonly mark: string | undefined
 }
 
@@ -28,7 +27,7 @@ export interface LogInWindow {
   readonly before: bigint
 }
 
-/** IDs of attempts that count against an identifier. */
+/** IDs of attempts, counted against an identifier. */
 export interface LogInAttempts {
   readonly failed: readonly bigint[]
   /** Attempts being checked now. */
@@ -36,11 +35,11 @@ export interface LogInAttempts {
 }
 
 export interface LogInStore {
-  /** False: log-ins are kept in memory. */
+  /** False: in memory. */
   readonly mayWrite: boolean
   read(token: StoredToken): Reading<TokenState>
   /**
-   * Ends a token, or a family of tokens.
+   * Ends a token, or family of tokens.
    *
    * @param expires when the token ends by itself, in seconds since 1970
    * @returns whether the token was valid before: true for one of several callers at once

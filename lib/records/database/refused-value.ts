@@ -1,4 +1,4 @@
-/** Refused value: the database cannot read the value as the type to compare with (`ip=abc` of an `inet` column). */
+/** An error for a value unreadable for the database as the compared type, such as `ip=abc` of an `inet` column. */
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { ExpandedList } from '../request/query-string.ts'
 import type { Binding } from './binding.ts'
@@ -6,7 +6,7 @@ import type { Binding } from './binding.ts'
 export class RefusedValue extends RestError {
   readonly binding: Binding | undefined
   readonly reason: string
-  /** The expanded list whose filter is refused. */
+  /** With the refused filter. */
   readonly list: ExpandedList | undefined
 
   /** @param reason of the database */

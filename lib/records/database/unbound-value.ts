@@ -1,6 +1,6 @@
-/** Unbound value: no parameter can hold the value, such as `raw('now()')` from a function of the model. */
+/** Stands for a value no parameter can hold, such as `raw('now()')` from a function of the model. */
 export class UnboundValue {
-  /** Most models make no such value: no statement is searched then. */
+  /** While none is made, no statement is searched. */
   static areMade = false
   readonly value: unknown
 

@@ -1,4 +1,4 @@
-/** Value form: how a value becomes a parameter: `'value'` as stored, or in a form of one database, as a bound, a spelling, a pattern. */
+/** How a value becomes a parameter, as stored (`'value'`), or encoded by one database, as for a bound, a spelling, a pattern. */
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
 export type ValueForm = 'value' | OwnForm | OwnPatternForm
@@ -6,7 +6,7 @@ export type ValueForm = 'value' | OwnForm | OwnPatternForm
 export interface OwnForm {
   readonly of: 'value'
   readonly encode: (value: unknown, type: ScalarType) => unknown
-  /** A value of a wrong type becomes a text, not NULL. */
+  /** A wrong type becomes a text, not NULL. */
   readonly takesMisfits?: boolean
 }
 

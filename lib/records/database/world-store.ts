@@ -1,4 +1,4 @@
-/** World store: a database's content for snapshots, restore and forks; opening a database. */
+/** The interface of a database's whole content, for snapshots, restore and forks; opening a database. */
 import type { EntityName, Options } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 import type { Evolving } from './evolving.ts'
 import type { LogInStore } from './log-in-store.ts'
 
-/** The immutable content of a database at one moment. */
+/** The content at one moment, immutable. */
 export interface WorldImage {
   /** In bytes. */
   readonly size: number
@@ -18,33 +18,33 @@ export interface StoredSecrets {
   maskStored(text: string): string
 }
 
-/** Why actions are impossible, as clauses: `{ reset: 'the file is larger than 64 MiB' }`. */
+/** Reasons, as clauses: `{ reset: 'the file is larger than 64 MiB' }`. */
 export type Unavailable = Readonly<Partial<Record<'snapshot' | 'restore' | 'reset' | 'fork' | 'write', string>>>
 
 /** The content of a SQLite database. */
 export interface ContentBytes {
   readonly bytes: Uint8Array
-  /** The highest keys by table, where the bytes do not show the keys. */
+  /** Highest keys by table, if missing in the bytes. */
   readonly keys: ReadonlyMap<string, bigint> | undefined
 }
 
-/** Keeps content at a place that outlives a database in memory. */
+/** Keeps content where it outlives a database in memory. */
 export interface KeptContent {
-  /** Replaces the content of a new database, before `start`. */
+  /** Replaces a new database's content, before `start`. */
   continue(now: ContentBytes, baseline: ContentBytes): void
-  /** Tables, indexes, views and triggers that differ from the content. */
+  /** Tables, indexes, views and triggers unlike the content's. */
   differing(content: ContentBytes): readonly string[]
   toBytes(image: WorldImage): ContentBytes
-  /** Calls the listener before each statement that may write. */
+  /** Called before each statement able to write. */
   whenWritten(listener: () => void): void
 }
 
 export interface WorldStore {
-  /** Undefined where the database itself keeps its content. */
+  /** Undefined: the database itself keeps content. */
   readonly kept?: KeptContent | undefined
   start(): Awaitable<void>
   /**
-   * Gives the same image until something is written.
+   * The same image, until a write.
    *
    * @throws Error inside of a write.
    */
@@ -63,7 +63,7 @@ export interface WorldStore {
    * @throws Error inside of a write, and when that content was too large to be kept.
    */
   reset(first: () => void): Promise<void>
-  /** Opens a copy with the same compiled statements. */
+  /** A copy, with the compiled statements. */
   fork(image: WorldImage): Awaitable<OpenDatabase>
   baseline(): Awaitable<WorldImage>
   /**
@@ -75,14 +75,14 @@ export interface WorldStore {
   imageBytes(): number
   size(): Awaitable<number>
   unavailable(): Awaitable<Unavailable>
-  /** Tables, indexes, views and triggers that differ from the image. */
+  /** Tables, indexes, views and triggers unlike the image's. */
   differing(image: WorldImage): Awaitable<readonly string[]>
 }
 
 export interface OpenDatabase {
   readonly connection: Connection
   readonly worlds: WorldStore
-  /** Undefined if one process has the database for itself, or without log-in. */
+  /** Undefined for a single process, or without log-in. */
   readonly logIns?: LogInStore | undefined
 }
 
@@ -90,7 +90,7 @@ export interface ServerDatabase {
   /** `postgres://user:password@host:port/database`, or `pglite:` or `pglite:DIR` for PGlite in this process. */
   readonly url: string
   /**
-   * The schema of the tables. Default: the first of the user's search path, mostly `public`. Several only for a database served as it is.
+   * The schema of the tables. Default: the first of the user's search path, mostly `public`. Several only for a database served as found.
    */
   readonly schema?: string | readonly string[]
   /** Maximum number of connections. Default: 10. */
@@ -103,16 +103,16 @@ export interface ServerDatabase {
   readonly prepare?: boolean
 }
 
-/** Integers are numbers, or bigints if too large. */
+/** Large integers are bigints. */
 type SqlValue = string | number | bigint | boolean | Uint8Array | null | undefined
 
 /** JavaScript functions by their names in SQL. */
 export type SqlFunctions = Readonly<Record<string, (...values: never[]) => SqlValue>>
 
 export interface Opening<Database extends string | ServerDatabase = string | ServerDatabase> {
-  /** Undefined: the entities that the database itself describes. */
+  /** Undefined: as described by the database. */
   readonly entities?: NonNullable<Options['entities']>
-  /** `:memory:`, the path of a file, or a database on a server. */
+  /** `:memory:`, a file's path, or a server's database. */
   readonly database: Database
   readonly schema: 'update' | 'keep' | 'evolve' | 'migrate'
   /** For `schema: 'evolve'`. */
@@ -121,14 +121,14 @@ export interface Opening<Database extends string | ServerDatabase = string | Ser
   readonly readOnly?: boolean
   readonly orm: Partial<Options>
   readonly functions?: SqlFunctions | undefined
-  /** The entity of users; undefined without log-in. */
+  /** Of users; undefined without log-in. */
   readonly users?: EntityName | undefined
   readonly notes: Notes
 }
 
 /** An open database before `complete`. */
 export interface Opened extends OpenDatabase {
-  /** For a model that is read from the database. */
+  /** For a model read from the database. */
   readonly definitions: readonly ResourceDefinition[]
   /**
    * Runs migrations, before `complete`.

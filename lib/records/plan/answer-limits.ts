@@ -1,10 +1,10 @@
-/** Answer limits: counts records and bytes while rows become records. A record shown twice counts twice. */
+/** Counts records and bytes of an answer against the limits, while rows become records. A record shown twice counts twice. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { findParameterName, findLongest, type Vocabulary } from '../request/query-string.ts'
 import type { Pair } from '../request/raw-filter.ts'
 
-/** Ten IDs of a list count as one record. */
+/** So many IDs count as one record. */
 const IDS = 10
 
 export interface Tally {
@@ -17,7 +17,7 @@ export class AnswerBudget {
   readonly most: number
   readonly #limits: Limits
   readonly #vocabulary: Vocabulary
-  /** Records that still fit, times `IDS`. */
+  /** Records with room left, times `IDS`. */
   #places: number
   #bytes: number
   readonly #tally: Tally | undefined
@@ -49,7 +49,7 @@ export class AnswerBudget {
     if (this.#places < 0 || this.#bytes < 0) throw this.#refusal(at)
   }
 
-  /** Refuses rows too many even if each is shown once. Counts nothing. */
+  /** Refuses rows too many even if shown once. Counts nothing. */
   check(count: number, bytes: number, areIds: boolean, at: string | undefined): void {
     if ((areIds ? count : count * IDS) > this.#places || bytes > this.#bytes) throw this.#refusal(at)
   }

@@ -1,4 +1,4 @@
-/** Filter tree: joins filters by groups. A single record meets all conditions of `skills(level=1;kind=go)`. */
+/** Turns groups of filters into Conditions. `skills(level=1;kind=go)` asks for one skill with both. */
 import { RestError, parameterError } from '../../foundation/errors/errors.ts'
 import { branchesFor } from './visibility.ts'
 import { suggestObject } from '../request/habits.ts'
@@ -6,7 +6,7 @@ import type { FilterGroup, FilterTree } from '../request/filter-groups.ts'
 import { vocabularyOf, type AskedFilters } from '../request/query-string.ts'
 import type { Attribute, RelationAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { planFilter, type FilterContext } from './filters.ts'
-import { isOpen, walkPath, type Walk } from './paths.ts'
+import { isUsable, walkPath, type Walk } from './paths.ts'
 import type { Condition } from './read-plan.ts'
 
 export function planFilters({ filters, asked }: AskedFilters, context: Omit<FilterContext, 'before' | 'relations'>): Condition[] {
@@ -44,7 +44,8 @@ class TreePlanner {
       alternatives: relations === 0 ? vocabularyOf(vocabulary, root.plural).names : undefined,
       spelling: () => this.#spell(group),
     })
-    if (!isOpen(walk, 'filterable')) throw parameterError({ code: 'not_filterable', detail: `"${path}" cannot be filtered by.`, parameter })
+    if (!isUsable(walk, 'filterable'))
+      throw parameterError({ code: 'not_filterable', detail: `"${path}" cannot be filtered by.`, parameter })
     return this.#meets(walk, group, context)
   }
 
@@ -96,7 +97,7 @@ class TreePlanner {
     return { kind: 'all', of: [isThere, this.#join(group, { ...there, before: [...before, relation] })] }
   }
 
-  /** Leaves out entities without the attributes. */
+  /** Leaves out entities without such attributes. */
   #linkedToAny(relation: ToOneOfAttribute, group: FilterGroup, context: FilterContext): Condition {
     const branches: Condition[] = []
     let refusal: RestError | undefined
@@ -131,7 +132,7 @@ class TreePlanner {
     })
   }
 
-  /** Suggests a spelling to a client of another API: `{ age: { $gte: 18 } }`. */
+  /** Suggests a spelling to a client used to `{ age: { $gte: 18 } }`. */
   #spell({ path, of: [first] }: FilterGroup) {
     if (typeof first !== 'number') return undefined
     const { label, text } = this.#filters[first]!

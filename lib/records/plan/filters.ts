@@ -1,4 +1,4 @@
-/** Filters: makes a Condition of a filter. Two filters through one list (`?books.title=A&books.year=1990`) may be met by two books. */
+/** Turns a filter, such as `author.name=Ann`, into a Condition. Two books may meet the filters of `?books.title=A&books.year=1990`. */
 import { withCapitalArticle } from '../../foundation/base/article.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
@@ -8,16 +8,16 @@ import type { Attribute, RelationAttribute, Resource, ScalarAttribute, ToOneAttr
 import { findParameterName, vocabularyOf, type Vocabulary } from '../request/query-string.ts'
 import type { RawFilter, RawValue } from '../request/raw-filter.ts'
 import { foldOf, isOrderOperator, type OrderOperator } from '../request/operators.ts'
-import { isOpen, walkPath, type ByClass, type Forked, type Walk } from './paths.ts'
+import { isUsable, walkPath, type ByClass, type Forked, type Walk } from './paths.ts'
 import type { Condition, KeyRef, Operand, PatternForm, ValueRef } from './read-plan.ts'
 import { describeScalar, isOrdered, isText } from '../../foundation/values/scalar-type.ts'
 import { branchesFor, isVisible, type Visibility } from './visibility.ts'
 
 export interface FilterContext {
   readonly root: Resource
-  /** The to-one relations from the record, or its last list, to `root`. */
+  /** To-one relations to `root`, from the record or its last list. */
   readonly before: readonly ToOneAttribute[]
-  /** Relations from the outermost record to `root`. */
+  /** From the outermost record to `root`. */
   readonly relations: number
   readonly limits: Limits
   readonly visibility: Visibility
@@ -32,7 +32,7 @@ export function planFilter(filter: RawFilter, index: number, context: FilterCont
   return filter.negated ? { kind: 'not', of: condition } : condition
 }
 
-/** An attribute `limit` is filtered as `limit_=5`. */
+/** The filter `limit_=5` is on an attribute `limit`. */
 function withoutReservedMark(path: string, { root, visibility, vocabulary }: FilterContext): string {
   if (!path.includes('_')) return path
   const [first = '', ...rest] = path.split('.')
@@ -92,8 +92,8 @@ function planNamed(written: string, filter: RawFilter, index: number, context: F
         reserved: [...vocabulary.reserved.values()],
       }),
   })
-  // A filter would reveal stored values that a renderer hides.
-  if (!isOpen(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
+  // Filters would reveal values behind a renderer.
+  if (!isUsable(walk, 'filterable')) throw notFilterable(filter, `"${path}" cannot be filtered by.`)
   return anyPart(splitFilter(walk, before, { path, filter, index, visibility }))
 }
 
@@ -101,7 +101,7 @@ function isSearched(attribute: Attribute): attribute is ScalarAttribute {
   return attribute.kind === 'scalar' && attribute.filterable && isText(attribute.type)
 }
 
-/** Paths in several entities join present values by OR, absent values by AND; in several classes, all by OR. */
+/** A path through several entities joins present values by OR, absent values by AND; through several classes, all by OR. */
 interface FilterParts {
   /** Met by a value: `Ann` of `author.name=null,Ann`. */
   readonly present: readonly Condition[]
@@ -135,7 +135,7 @@ function splitFilter(walk: Walk, before: readonly ToOneAttribute[], question: Fi
   return 'fork' in walk ? partsOfFork(walk, toOnes, question) : partsOfEnd(walk.attribute, toOnes, question)
 }
 
-/** Absent: the class of the record meets the condition, or lacks the attribute. */
+/** Absent: met in the record's class, or a class without the attribute. */
 function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const present: Condition[] = []
   const absent: Condition[] = []
@@ -150,7 +150,7 @@ function partsOfClasses({ classes }: ByClass, toOnes: readonly ToOneAttribute[],
   return { present, absent: absent.length === 0 ? [] : [{ kind: 'not', of: { kind: 'any', of: isOneOf } }, ...absent] }
 }
 
-/** A fork links at most one record: absent means absent in every entity. */
+/** At most one record is linked: absent means absent in all entities. */
 function partsOfFork({ fork, branches }: Forked, toOnes: readonly ToOneAttribute[], question: FilterRequest): FilterParts {
   const parts = branches.map(({ branch, walk }) => splitFilter(walk, [...toOnes, branch], question))
   const absent = parts.flatMap(part => (part.absent.length === 0 ? [] : [anyPart({ present: [], absent: part.absent })]))
@@ -245,7 +245,7 @@ function noWildcards(filter: RawFilter, why: string) {
   })
 }
 
-/** `data=5` compares like a value inside (`data.count=5`): by the JSON type in each record. */
+/** `data=5` compares like `data.count=5`: by each record's JSON type. */
 function asJsonValue(attribute: ScalarAttribute): ScalarAttribute {
   const { type, source } = attribute
   if (type.kind !== 'json' || type.codec !== undefined || source.kind === 'getter' || source.kind === 'none') return attribute
@@ -319,12 +319,12 @@ function planValues(operand: Operand, filter: RawFilter, index: number): Conditi
   ]
 }
 
-/** Each form has other SQL, so the form is part of a request's shape. */
+/** Each form has other SQL, hence another shape. */
 export function findForm(value: RawValue): PatternForm {
   if (value.kind !== 'pattern') return 'general'
   const { pieces } = value
   if (pieces.every(piece => piece === '')) return 'any'
-  // A prefix becomes a range, up to the last character counted up; U+10FFFF has no next.
+  // A prefix becomes a range, up to its last character plus one: U+10FFFF has no next.
   if (pieces.length === 2 && pieces[1] === '') return pieces[0]!.endsWith('\u{10ffff}') ? 'general' : 'prefix'
   if (pieces.length === 3 && pieces[0] === '' && pieces[2] === '') return 'contains'
   return 'general'

@@ -1,4 +1,4 @@
-/** Order: sort keys (`author.name,tags.desc`), or the model's order of a list, become SortTerms. Refuses with parameter_invalid. */
+/** Turns sort keys (`author.name,tags.desc`), or a list's order in the model, into SortTerms. Refuses with parameter_invalid. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestSort } from '../request/habits.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../foundation/base/limits.ts'
@@ -7,7 +7,7 @@ import { isRelation, type Attribute, type RelationAttribute, type Resource } fro
 import type { ScalarAttribute, ToManyAttribute } from '../../model/model.ts'
 import { findParameterName, type Vocabulary } from '../request/query-string.ts'
 import { formatSortKey, type RawSort } from '../request/reserved-parameters.ts'
-import { isOpen, walkPath, type Walk } from './paths.ts'
+import { isUsable, walkPath, type Walk } from './paths.ts'
 import type { Anchor, SortTerm } from './read-plan.ts'
 import { isOrdered } from '../../foundation/values/scalar-type.ts'
 import { branchesFor, type Visibility } from './visibility.ts'
@@ -20,11 +20,11 @@ export interface PlanContext {
 
 export interface Order {
   readonly terms: readonly SortTerm[]
-  /** As in the envelope: directions spelled out, no tiebreak. */
+  /** For the envelope: `age.asc`, without the primary key. */
   readonly sort: string
 }
 
-/** By the request, else by the model's order of a list, else by the primary key. */
+/** By the request, else a list's order in the model, else the primary key. */
 export function planOrder(
   resource: Resource,
   anchor: Anchor,
@@ -46,7 +46,7 @@ export function planOrder(
   }
 }
 
-/** Without a key and an order, rows are sorted by all attributes, so that pages do not overlap. */
+/** Without any order, rows are sorted by all attributes: pages must not overlap. */
 function keylessOrder(resource: Resource, keys: readonly RawSort[], { limits, visibility, vocabulary }: PlanContext): Order {
   const terms = keys.map(key => planSort(resource, key, limits, visibility, findParameterName(vocabulary, 'sort')))
   const columns = resource.order.length > 0 ? [] : resource.attributes.flatMap(listColumns)
@@ -65,7 +65,7 @@ function listColumns(attribute: Attribute): ScalarAttribute[] {
   }))
 }
 
-/** As in the envelope; empty if rows stand in the order of the data, or `shownKey` hides the key. */
+/** Empty if rows stand in the order of the data, or the key is hidden. */
 function formatKeyOrder(resource: Resource): string {
   const { shownKey, keyNames, byName, order, key } = resource
   if (order.length > key.length) return ''
@@ -75,7 +75,7 @@ function formatKeyOrder(resource: Resource): string {
     .join()
 }
 
-/** A relation `author` in the primary key sorts by `author.id`. */
+/** `author` in the primary key sorts by `author.id`. */
 function keyPaths(resource: Resource): string[] {
   return resource.keyNames.flatMap(name => {
     const attribute = resource.byName.get(name)
@@ -102,7 +102,7 @@ function planSort(resource: Resource, key: RawSort, limits: Limits, visibility: 
         attributes.map(({ name }) => name),
       ),
   })
-  const isSortable = visibility === undefined || isOpen(walk, 'sortable')
+  const isSortable = visibility === undefined || isUsable(walk, 'sortable')
   const [term, ...or] = listTerms(walk, [], { key, isSortable, visibility, parameter })
   if (or.length === 0) return term!
   const kinds = new Set([term!, ...or].map(({ attribute }) => attribute?.type.kind))

@@ -1,4 +1,4 @@
-/** Paths: walks dotted paths of filters, sort keys, attributes and expand. Refuses an unknown path with a hint. */
+/** Walks dotted paths through the model, for filters, sort keys, attributes and expand: `author.name` is a relation, then a name. */
 import { idParts } from '../../model/key.ts'
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle, withCapitalArticle } from '../../foundation/base/article.ts'
@@ -17,8 +17,7 @@ interface Walked {
 }
 
 /**
- * Through a relation to several entities: `owner.name`, where an owner is a person or a company. The path goes on in each entity with the
- * next name, and is empty in others.
+ * A path through a relation to several entities: `owner.name`, where an owner is a person or a company, goes on in each entity with a name.
  */
 export interface Forked {
   readonly hops: readonly RelationAttribute[]
@@ -26,7 +25,7 @@ export interface Forked {
   readonly branches: readonly { readonly branch: PolymorphicTarget; readonly walk: Walk }[]
 }
 
-/** Through an attribute that differs between classes of a hierarchy: goes on in each. */
+/** A path through an attribute unlike in several classes of a hierarchy: goes on in each. */
 export interface ByClass {
   readonly hops: readonly RelationAttribute[]
   readonly classes: readonly { readonly is: ClassCheck; readonly walk: Walk }[]
@@ -39,10 +38,11 @@ export function listEnds(walk: Walk): readonly Attribute[] {
   return 'fork' in walk ? walk.branches.flatMap(branch => listEnds(branch.walk)) : [walk.attribute]
 }
 
-export function isOpen(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
+/** Whether all attributes on the way are filterable, or sortable. */
+export function isUsable(walk: Walk, rule: 'filterable' | 'sortable'): boolean {
   if (!walk.hops.every(hop => hop[rule])) return false
-  if ('classes' in walk) return walk.classes.every(each => isOpen(each.walk, rule))
-  return 'fork' in walk ? walk.fork[rule] && walk.branches.every(branch => isOpen(branch.walk, rule)) : walk.attribute[rule]
+  if ('classes' in walk) return walk.classes.every(each => isUsable(each.walk, rule))
+  return 'fork' in walk ? walk.fork[rule] && walk.branches.every(branch => isUsable(branch.walk, rule)) : walk.attribute[rule]
 }
 
 interface PathContext {
@@ -51,16 +51,16 @@ interface PathContext {
   /** Undefined for paths of the model: all attributes are visible. */
   readonly visibility: Visibility | undefined
   readonly intoJson?: boolean
-  /** An attribute may depend on the row's class, as in conditions and orders. */
+  /** For conditions and orders: an attribute may depend on the class. */
   readonly byClass?: boolean
   readonly relations?: number
-  /** Other names that the first segment could mean: reserved parameters. */
+  /** Reserved parameters, for hints about the first segment. */
   readonly alternatives?: Iterable<string> | undefined
   readonly spelling?: (unknown: UnknownPath) => SuggestedSpelling | undefined
 }
 
 interface UnknownPath {
-  /** The known part, with a dot at its end. */
+  /** The known part, with a final dot. */
   readonly prefix: string
   /** The unknown rest. */
   readonly path: string
@@ -100,7 +100,7 @@ interface AttributeHolder {
   readonly attributes: readonly Attribute[]
   readonly called: string
   readonly column?: string | undefined
-  /** `walkClasses` has chosen the attribute among several classes. */
+  /** Whether `walkClasses` has chosen the attribute. */
   readonly isChosen?: boolean
 }
 
@@ -169,7 +169,7 @@ function walkFrom(start: AttributeHolder, first: number, relations: number, curs
   throw new Error(`walkPath: the path "${path}" has no segments.`)
 }
 
-/** A list is compared by members; a link (`authorId`) by the target's key, with a type and an order. */
+/** A list compares members, a link (`authorId`) the target's key. */
 function walkToIds(hops: readonly RelationAttribute[], relation: RelationAttribute, name: string): Walked {
   if (relation.kind === 'toMany') return { hops, attribute: relation }
   const { target, filterable, sortable } = relation
@@ -208,7 +208,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
     try {
       branches.push({ branch, walk: walkFrom(holder, index, relations, cursor) })
     } catch (error) {
-      // Some entities may have the rest: fails where all fail.
+      // Fails only where all fail.
       if (!(error instanceof RestError)) throw error
       refusal ??= error
     }
@@ -217,7 +217,7 @@ function walkBranches(fork: ToOneOfAttribute, index: number, relations: number, 
   return branches
 }
 
-/** Walks the rest in all classes whose attribute compares like the first. */
+/** Goes on in all classes with a comparable attribute. */
 function walkClasses(
   first: Attribute,
   holder: AttributeHolder & { readonly column: string },
@@ -260,7 +260,7 @@ function comparesAs(a: Attribute, b: Attribute): boolean {
   return a === b || (isRelation(a) === isRelation(b) && kinds(a) === kinds(b) && kinds(a) !== 'codec')
 }
 
-/** The attributes behind a relation to several entities include the discriminator. */
+/** Lists the attributes behind the relation, with the discriminator. */
 function seenThrough(branch: PolymorphicTarget): { branch: PolymorphicTarget; holder: AttributeHolder } {
   const { target, type } = branch
   const attributes = [type, ...target.attributes]

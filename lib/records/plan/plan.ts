@@ -1,5 +1,6 @@
 /**
- * Plan: a ReadPlan of an anchor and parameters depends on the shape of the request, never on its values. Refuses with parameter_invalid.
+ * Makes the ReadPlan of a request, from its anchor and parameters. Plans hold no values: `?age=5` and `?age=6` share one. Refuses with
+ * parameter_invalid.
  */
 import type { Attribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import { NO_PARAMETERS, findParameterName, type Parameters } from '../request/query-string.ts'
@@ -34,7 +35,7 @@ function formatGroup({ path, negated, joins, of }: FilterGroup): string {
   return `${negated ? '!' : ''}${path}\0${joins}(${parts.join()})`
 }
 
-/** Equal neighbours are counted: a thousand IDs make `text1000`. */
+/** Counts equal neighbours: a thousand IDs make `text1000`. */
 function listForms(values: readonly RawValue[]): string {
   let forms = ''
   let last = ''
@@ -51,7 +52,7 @@ function listForms(values: readonly RawValue[]): string {
   return `${forms}${last}${times}`
 }
 
-/** Plans a record's stored attributes and links, without lists and hidden attributes, for any caller. */
+/** Plans to read stored attributes and links of a record, for any caller. Without lists and hidden attributes. */
 export function planStored(resource: Resource, bareColumns?: readonly string[]): ReadPlan {
   const fields = resource.attributes.flatMap((attribute): Field[] => {
     if (!isStored(attribute) || attribute.kind === 'toMany') return []
@@ -70,7 +71,7 @@ export function planStored(resource: Resource, bareColumns?: readonly string[]):
   }
 }
 
-/** Whether every caller gets the attribute, and the same value. */
+/** Whether all callers see the attribute, with the same value. */
 function isStored(attribute: Attribute): boolean {
   if (!existsFor(attribute, EVERYTHING) || attribute.flag !== undefined) return false
   return attribute.kind !== 'scalar' || attribute.source.kind !== 'formula' || attribute.source.asksCaller?.() !== true
@@ -133,14 +134,14 @@ export function listShownNames(resource: Resource, parameters: Parameters, conte
   return node!.fields.map(({ attribute }) => attribute.name)
 }
 
-/** For a page by keys (`?offset=first`). A cursor shows values: the caller must see the attributes of the order, also of the model's. */
+/** For a page by keys (`?offset=first`). A cursor shows values: the caller must see all attributes of the order. */
 function planKeyedOrder(resource: Resource, anchor: Anchor, parameters: Parameters, context: PlanContext): Order {
   const { sort } = parameters
   const start = parameters.start!
   const declared = anchor.kind === 'related' && anchor.relation.kind === 'toMany' && anchor.relation.orderBy.length > 0
   const order = sort === undefined && declared ? planDeclared(resource, anchor, start, context) : planOrder(resource, anchor, sort, context)
   const named = findParameterName(context.vocabulary, 'sort')
-  // A value inside of JSON is of any type, and compares by a form of its own.
+  // Inside of JSON, values are of any type, and compare otherwise.
   const isInJson = ({ source, type }: ScalarAttribute): boolean =>
     source.kind === 'within' || (source.kind === 'document' && type.kind === 'custom')
   if (order.terms.some(term => [term, ...(term.or ?? [])].some(({ attribute }) => attribute !== undefined && isInJson(attribute))))
@@ -160,7 +161,7 @@ function planDeclared(resource: Resource, anchor: Anchor, start: KeyStart, conte
 
 function planStart(resource: Resource, keys: number, start: KeyStart): StartPlan {
   const { shownKey, order } = resource
-  // A cursor shows the key that clients know.
+  // Cursors show the clients' key.
   const key = shownKey === undefined ? order : [shownKey.part.column]
   if (key.length === 0) throw refuseStart(start, `needs a key, which ${resource.plural} lack`)
   const nulls = start.after?.values.map(value => value === null)

@@ -1,4 +1,7 @@
-/** Read plan: a reading request in terms of the model. Refers to values by position: all requests of one shape share a plan. */
+/**
+ * The types of a ReadPlan, which says in terms of the model what to read. A value is a position (the first value of the second filter), so
+ * that requests of one shape share a plan.
+ */
 import type {
   PolymorphicTarget,
   EmbeddedAttribute,
@@ -12,7 +15,7 @@ import type {
 import type { Fold, OrderOperator } from '../request/operators.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 
-/** A value of a filter by position, of a scope by index (`of` undefined: of `Visibility.where`), or of the model. */
+/** A value: by position in a filter, by index in a scope (`of` undefined: `Visibility.where`), or of the model. */
 export type ValueRef =
   | { readonly from: 'filter'; readonly filter: number; readonly value: number; readonly type: ScalarType }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly type: ScalarType }
@@ -24,24 +27,24 @@ export type KeyRef =
       readonly filter: number
       readonly value: number
       readonly resource: Resource
-      /** IDs name a resource, maybe another than `resource`. */
+      /** For IDs with a resource: `post:7`. */
       readonly oneOf?: ToOneOfAttribute
     }
   | { readonly from: 'scope'; readonly of: Resource | undefined; readonly index: number; readonly resource: Resource }
   | { readonly from: 'model'; readonly key: readonly unknown[]; readonly resource: Resource }
 
-/** A scalar attribute behind to-one relations. Behind an empty link, the value is NULL. */
+/** A scalar behind to-one relations: NULL behind an empty link. */
 export interface Operand {
   readonly hops: readonly ToOneAttribute[]
   readonly attribute: ScalarAttribute
 }
 
-/** Contains all of a given list or JSON value, is contained, or has a value in common. */
+/** Has all of a list or JSON value, is part of it, or shares a value. */
 export type Containment = 'contains' | 'contained' | 'overlap'
 
 export type PatternForm = 'any' | 'prefix' | 'contains' | 'general'
 
-/** SQL may yield NULL for a condition: then `not` of the condition is true. */
+/** Where SQL gives NULL for a condition, its `not` is true. */
 export type Condition =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] }
   | { readonly kind: 'not'; readonly of: Condition }
@@ -51,10 +54,10 @@ export type Condition =
   | { readonly kind: 'match'; readonly operand: Operand; readonly form: PatternForm; readonly fold: Fold; readonly value: ValueRef }
   /** With `fold`, plain values are patterns, too. */
   | { readonly kind: 'matchAny'; readonly operand: Operand; readonly fold: Fold; readonly filter: number }
-  /** SQL's LIKE, for conditions of MikroORM alone. With `fold` case does not count, as of `expression`. */
+  /** SQL's LIKE, only in conditions of MikroORM. `fold`: without case, here and in `expression`. */
   | { readonly kind: 'like'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
   | { readonly kind: 'expression'; readonly operand: Operand; readonly fold: boolean; readonly value: ValueRef }
-  /** Of a list in one column, or of JSON; the value is JSON text. */
+  /** In a list or JSON. The value is JSON text. */
   | { readonly kind: 'contains'; readonly how: Containment; readonly operand: Operand; readonly value: ValueRef }
   | { readonly kind: 'unlinked'; readonly hops: readonly ToOneAttribute[]; readonly relation: ToOneAttribute }
   | {
@@ -63,7 +66,7 @@ export type Condition =
       readonly relation: ToOneAttribute
       readonly keys: readonly KeyRef[]
     }
-  /** Some record of the list meets `where`; any record does if `where` is undefined. */
+  /** Some record of the list meets `where`; undefined: any. */
   | {
       readonly kind: 'some'
       readonly hops: readonly ToOneAttribute[]
@@ -78,17 +81,17 @@ export interface ClassCheck {
   readonly values: readonly string[]
 }
 
-/** Through a list, sorts by the smallest value ascending, by the largest descending. */
+/** Through a list, the smallest value counts, descending the largest. */
 export interface SortTerm {
   readonly hops: readonly RelationAttribute[]
-  /** Undefined: the number of records behind the hops. */
+  /** Undefined: the number of records. */
   readonly attribute: ScalarAttribute | undefined
   readonly descending: boolean
   /** Undefined: NULL is the smallest value. */
   readonly nulls?: 'first' | 'last' | undefined
-  /** The key in other entities or classes. Except behind lists, at most one term has a value. */
+  /** The same key in other entities or classes. Except behind lists, at most one has a value. */
   readonly or?: readonly SortTerm[]
-  /** Classes of the record behind `at` hops. Other classes have no value. */
+  /** For the record behind `at` hops; other classes have no value. */
   readonly classes?: readonly (ClassCheck & { readonly at: number })[]
 }
 
@@ -106,14 +109,14 @@ export type Field =
       readonly part?: ShownPart
     }
   | { readonly kind: 'count'; readonly attribute: ToManyAttribute; readonly part: ShownPart }
-  /** A link to several entities: a branch with a node shows a record, a branch without shows an ID. */
+  /** Branches with a node show records, others IDs. */
   | { readonly kind: 'oneOf'; readonly attribute: ToOneOfAttribute; readonly shown: readonly ShownBranch[] }
 
 export interface ShownPart {
-  /** The position in `Parameters.lists`. */
+  /** In `Parameters.lists`. */
   readonly at: number
   readonly where: readonly Condition[]
-  /** Whether the request sorts the list, not the application. */
+  /** By the request, not the application. */
   readonly isSorted: boolean
   /** `limit` or `offset` cuts each list. */
   readonly isCut: boolean
@@ -127,33 +130,33 @@ interface ShownBranch {
 export interface RecordNode {
   readonly resource: Resource
   readonly fields: readonly Field[]
-  /** Attributes that a record lacks are left out, not null. */
+  /** Missing attributes are left out, not null. */
   readonly exact?: boolean
 }
 
-/** The rows that exist for the caller; undefined: all. */
+/** Which rows exist for the caller; undefined: all. */
 export type ScopeLookup = (resource: Resource) => Condition | undefined
 
-/** Where a plan starts. With `shown`, the request names records by `shownKey` instead of the primary key. */
+/** Where a plan starts. `shown`: records are named by `shownKey`. */
 export type Anchor =
   | { readonly kind: 'collection' }
   | { readonly kind: 'record'; readonly shown?: true }
-  /** Records whose keys a parameter lists. */
+  /** Records of listed keys. */
   | { readonly kind: 'keys'; readonly shown?: true }
   | { readonly kind: 'related'; readonly relation: RelationAttribute; readonly owner: Resource; readonly shown?: true }
 
 export interface ReadPlan {
   readonly resource: Resource
   readonly anchor: Anchor
-  /** Undefined: only IDs are read. */
+  /** Undefined: only IDs. */
   readonly node: RecordNode | undefined
-  /** Columns whose bare values are read, too. */
+  /** Columns with bare values to read. */
   readonly bareColumns?: readonly string[]
   readonly where: readonly Condition[]
   readonly scopeOf: ScopeLookup
-  /** The order before the primary key, which always comes last. */
+  /** The order before the primary key, always last. */
   readonly order: readonly SortTerm[]
-  /** Limit and offset apply, and rows are counted. */
+  /** Applies limit and offset, counts rows. */
   readonly paged: boolean
   /** The page begins at a key. */
   readonly start?: StartPlan | undefined
@@ -161,8 +164,8 @@ export interface ReadPlan {
 }
 
 export interface StartPlan {
-  /** The key's columns, last in the order. */
+  /** Columns of the key, last in the order. */
   readonly key: readonly string[]
-  /** Whether values of the cursor are null; undefined: the page begins with the first record. */
+  /** Whether cursor values are null. Undefined: from the first record. */
   readonly nulls: readonly boolean[] | undefined
 }

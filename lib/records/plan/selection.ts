@@ -1,6 +1,6 @@
 /**
- * Selection: depth, expand and attributes become a tree of fields. Refuses unknown names, and expand of plain attributes, with
- * parameter_invalid.
+ * Turns `depth`, `expand` and `attributes` into a tree of fields for the answer. Refuses unknown names, and expand of plain attributes,
+ * with parameter_invalid.
  */
 import { isIds } from '../../model/ids-name.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
@@ -30,7 +30,7 @@ interface Selection {
   readonly lists?: readonly ExpandedList[]
 }
 
-/** `author.name` is `author` with `name` inside. An empty tree means the whole attribute. */
+/** `author.name`: `author`, with `name` inside. Empty: the whole attribute. */
 interface NameTree extends Map<string, NameTree> {
   list?: ListPlan
 }
@@ -57,7 +57,7 @@ export function planSelection(resource: Resource, selection: Selection, scene: P
     const names = given.path.split('.')
     const tree = names.reduce<NameTree | undefined>((found, name) => found?.get(name), expanded)!
     tree.list = { at, given, scene }
-    // Mistakes are told even of relations that `attributes` leaves out.
+    // Mistakes are told even in lists left out by `attributes`.
     const walk = walkPath(given.path, resource, { parameter: given.parameter, ...scene })
     for (const end of listEnds(walk)) if (!isValue(end)) listField(end, 0, WHOLE, tree.list)
   }
@@ -87,7 +87,7 @@ function buildTree(
   return tree
 }
 
-/** With `whole`, `author` beside `author.name` means the whole author. */
+/** `whole`: `author` beside `author.name` is the whole author. */
 function add(tree: NameTree, names: readonly string[], whole: boolean): void {
   const [name, ...rest] = names
   if (name === undefined) return
@@ -126,7 +126,7 @@ function inside(selection: ParsedSelection, name: string): ParsedSelection {
   }
 }
 
-/** Asked before visibility: no rule is asked about unselected attributes. */
+/** Asked before visibility: rules are not asked about unselected attributes. */
 function isWanted(attribute: Attribute, selection: ParsedSelection): boolean {
   if (isWhole(selection.exclude.get(attribute.name))) return false
   return selection.include === undefined || selection.include.has(attribute.name)
@@ -142,19 +142,19 @@ function buildNode(resource: Resource, depth: ShownDepth, selection: ParsedSelec
   return { resource, fields, exact: depth === 'links' && resource.open?.exact === true }
 }
 
-/** Returns the attribute that shows the IDs of `author` as `authorId`. */
+/** The attribute `authorId` of `author`. */
 function findIds(attribute: Attribute, { byName }: Resource): Attribute | undefined {
   return (attribute.kind === 'toOne' || attribute.kind === 'toMany') && attribute.ids !== undefined ? byName.get(attribute.ids) : undefined
 }
 
-/** `author` is shown beside `authorId` at depth 2, or where the request names `author`. */
+/** At depth 2, or if named, `author` is shown beside `authorId`. */
 function isNamed({ name }: Attribute, depth: ShownDepth, selection: ParsedSelection): boolean {
   return depth === 2 || selection.expanded.has(name) || selection.include?.has(name) === true
 }
 
 function buildField(attribute: Attribute, depth: ShownDepth, selection: ParsedSelection, visibility: Visibility): Field | undefined {
   if (attribute.kind === 'scalar') return isVisible(attribute, visibility) ? { kind: 'scalar', attribute } : undefined
-  // A renderer of an embedded object gets all attributes.
+  // Renderers get whole objects.
   if (attribute.kind === 'embedded') {
     if (!isVisible(attribute, visibility)) return undefined
     return embeddedField(attribute, depth, attribute.render === undefined ? inside(selection, attribute.name) : WHOLE, visibility)
@@ -166,7 +166,7 @@ function buildField(attribute: Attribute, depth: ShownDepth, selection: ParsedSe
       ? { kind: 'reference', attribute }
       : { kind: 'references', attribute, order: planListOrder(attribute) }
   }
-  // An expanded relation has the depth of its owner, any other one less: depth 2 shows records, 1 IDs, 0 nothing.
+  // Expanded relations keep the depth, others go down: 2 shows records, 1 IDs, 0 nothing.
   const shown = selection.expanded.has(attribute.name) ? depth : depth === 2 ? 1 : undefined
   if ((shown === undefined && depth === 0) || !isVisible(attribute, visibility)) return undefined
   const list = selection.expanded.get(attribute.name)?.list

@@ -1,6 +1,6 @@
 /**
- * Visibility: which resources, rows and flags exist for a caller. Access rules may be slow, so a request asks only the rules that its plan
- * meets, each once: planning stops at a rule without an answer, by `RuleNotEvaluated`, and starts again with the answer.
+ * Visibility: the resources, rows and flags visible for a caller. Rules may be slow, so only needed rules are asked, once: planning stops
+ * at a rule without an answer, by `RuleNotEvaluated`, and starts again with the answer.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { shownName } from '../../model/ids-name.ts'
@@ -24,7 +24,7 @@ export class RuleNotEvaluated extends Error {
   }
 }
 
-/** One error for each question: capturing a stack takes longer than reading a record. */
+/** One error for each question, since capturing a stack takes longer than reading a record. */
 const stops = new WeakMap<Resource, Map<PendingRule['about'], RuleNotEvaluated>>()
 
 export function notEvaluated(resource: Resource, about: PendingRule['about']): RuleNotEvaluated {
@@ -33,7 +33,7 @@ export function notEvaluated(resource: Resource, about: PendingRule['about']): R
   let stop = known.get(about)
   if (stop === undefined) {
     stop = new RuleNotEvaluated({ resource, about })
-    // The stack would keep objects of the first request in memory.
+    // Stacks keep objects of the first request in memory.
     delete stop.stack
     known.set(about, stop)
   }
@@ -44,9 +44,9 @@ export interface Visibility {
   readonly kind: 'everything' | 'caller' | 'writer' | 'leaver'
   /** Undefined in `EVERYTHING`. */
   readonly ctx: HookContext | undefined
-  /** All that a plan depends on beside answers of rules: who asks, flags, the form of `where`. */
+  /** For cache keys of plans, beside answers of rules: who asks, flags, the form of `where`. */
   readonly shape: string
-  /** Conditions of custom parameters, a wire and `onlyRecord`, on the resource of the request. */
+  /** Conditions on the requested resource: by custom parameters, a wire, `onlyRecord`. */
   readonly where: readonly Condition[]
   /** Conditions of a wire on expanded relations, by path. */
   readonly whereOfLists?: ReadonlyMap<string, Condition> | undefined
@@ -56,14 +56,14 @@ export interface Visibility {
   readonly restricts: (resource: Resource) => boolean
   /** @throws RuleNotEvaluated */
   readonly scopeOf: ScopeLookup
-  /** Values of a scope; of `where` and `whereOfLists`, if `resource` is undefined. */
+  /** Values of a scope; without a resource, of `where` and `whereOfLists`. */
   readonly findValues: (resource: Resource | undefined) => readonly unknown[]
   readonly permits: (resource: Resource, action: Action) => Awaitable<boolean>
-  /** Asks the rule. Gives the part of the answer on which plans depend. */
+  /** Asks the rule. Gives the answer as part of cache keys. */
   readonly ask: (rule: PendingRule) => Awaitable<string>
-  /** Undefined where the caller may write all rows. */
+  /** The rules for writing. Undefined: the caller may write all rows. */
   readonly writing: Visibility | undefined
-  /** Sees rows behind fixed filters, too: a change may hide its row (`ResourceRules.writeScopes`). */
+  /** Sees rows behind fixed filters, too: changes may hide rows (`ResourceRules.writeScopes`). */
   readonly leaving: () => Visibility
 }
 
@@ -86,7 +86,7 @@ export const EVERYTHING: Visibility = Object.freeze({
   leaving: () => EVERYTHING,
 })
 
-/** Where `work` meets an access rule without an answer, asks the rule and runs `work` again: `work` must have no side effects. */
+/** Runs `work`; at a rule without an answer, asks the rule and runs `work` again. So `work` must have no side effects. */
 export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaitable<T> {
   try {
     return work()
@@ -96,7 +96,7 @@ export function retryWithRules<T>(visibility: Visibility, work: () => T): Awaita
   }
 }
 
-/** Throws RuleNotEvaluated for other rules, answered or not: a cached plan may depend only on the rules in its cache key. */
+/** Throws RuleNotEvaluated for other rules, answered or not: a cached plan may depend only on rules in its cache key. */
 export function restrictedTo(rules: readonly PendingRule[], visibility: Visibility): Visibility {
   if (visibility === EVERYTHING) return visibility
   const require = (resource: Resource, about: PendingRule['about']): void => {
@@ -115,7 +115,7 @@ export function restrictedTo(rules: readonly PendingRule[], visibility: Visibili
   }
 }
 
-/** Sees the record alone, if visible for the caller. */
+/** Sees only the record, if visible for the caller. */
 export function onlyRecord(resource: Resource, key: readonly unknown[], visibility: Visibility): Visibility {
   const custom = visibility.findValues(undefined)
   const condition: Condition = { kind: 'key', keys: [{ from: 'scope', of: undefined, index: custom.length, resource }] }
@@ -128,31 +128,31 @@ export function onlyRecord(resource: Resource, key: readonly unknown[], visibili
   }
 }
 
-/** No text mentions a resource whose access rules are all `false`. */
+/** Whether texts may mention the resource: not if closed to everyone. */
 export function isOpen({ rules: { access } }: Resource): boolean {
   return Object.values(access).some(rule => rule !== false)
 }
 
-/** Whether the attribute can be read: not hidden, stored, the flag set, the target visible. */
+/** Whether the attribute can be read: not hidden, stored, its flag set, its target visible. */
 export function isVisible(attribute: Attribute, visibility: Visibility): boolean {
   return existsFor(attribute, visibility) && (attribute.flag === undefined || visibility.flags.has(attribute.flag))
 }
 
-/** As `isVisible`, whatever flags are set. */
+/** As `isVisible`, without flags. */
 export function existsFor(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.hidden || (attribute.kind === 'scalar' && attribute.source.kind === 'none')) return false
   return hasVisibleTarget(attribute, visibility)
 }
 
-/** A relation to hidden records does not exist, in bodies neither. */
+/** Relations to hidden records do not exist, not even in bodies. */
 export function hasVisibleTarget(attribute: Attribute, visibility: Visibility): boolean {
   if (attribute.kind === 'toOneOf') return branchesFor(attribute, visibility).length > 0
   return !isRelation(attribute) || visibility.allows(attribute.target, attribute.kind === 'toOne' ? 'get' : 'list')
 }
 
 /**
- * Why a relation does not exist, if nobody may read its target. Undefined for targets closed to all, and where a function of the
- * application decides: a caller must not learn about hidden records.
+ * Why nobody can see the relation. Undefined for targets closed to all, and where the application's functions decide: callers must not
+ * learn about hidden records.
  */
 export function describeUnreadable(attribute: Attribute | undefined): string | undefined {
   if (attribute?.closed !== true || !isRelation(attribute)) return undefined
@@ -163,7 +163,7 @@ export function describeUnreadable(attribute: Attribute | undefined): string | u
     : `"${name}" links ${withArticle(target.singular)}, and nobody may read ${target.plural}.`
 }
 
-/** A link to a hidden entity shows as empty. */
+/** Links to hidden entities show as empty. */
 export function branchesFor({ branches }: ToOneOfAttribute, visibility: Visibility): readonly PolymorphicTarget[] {
   return branches.filter(({ target }) => target.served && visibility.allows(target, 'get'))
 }

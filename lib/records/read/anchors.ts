@@ -1,11 +1,11 @@
-/** Anchors: where a reading starts: a list, a record, listed keys, or a relation of a record. */
+/** The starts of readings (a list, a record, the records of a relation), and their parts of cache keys. */
 import { isShownKey, type RecordKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'
 import type { Anchor } from '../plan/read-plan.ts'
 
 export const KEYS: Anchor = Object.freeze({ kind: 'keys' })
 
-/** `record`: by primary key, `shown`: by `ShownKey`. */
+/** `record`: by primary key; `shown`: by `ShownKey`. */
 export type OwnReading = 'list' | 'record' | 'shown'
 
 export const OWN_READINGS: Readonly<Record<OwnReading, { readonly anchor: Anchor; readonly isPaged: boolean }>> = {

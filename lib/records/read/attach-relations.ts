@@ -1,4 +1,4 @@
-/** Attach relations: reads level by level: the posts of all users of a page, then the tags of all posts. */
+/** Reads the relations of records, level by level: the posts of all users on a page, then the tags of all posts. */
 import { bindParameters, type Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/json/json.ts'
 import type {
@@ -40,7 +40,7 @@ interface LevelContext {
 
 const NO_ROWS: readonly Row[] = Object.freeze([])
 
-/** Statements of a level are independent: one batch. */
+/** A level is one batch of independent statements. */
 export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments, dialect: Dialect): Reading<void> {
   let level: RelationLevel[] = [{ owners, node, given }]
   while (level.length > 0) {
@@ -61,7 +61,7 @@ export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments,
   }
 }
 
-/** A list with parameters has other filters and another page. */
+/** Lists with parameters have own filters and pages. */
 function argumentsOf(at: number, given: Arguments): Arguments {
   const { filters, limit = Number.MAX_SAFE_INTEGER, offset = 0 } = given.lists![at]!.parameters
   return { ...given, filters, limit, offset, misfits: undefined }
@@ -179,7 +179,7 @@ function linkAt(row: Row, at: readonly number[]): readonly unknown[] | undefined
   return link
 }
 
-/** Gives how often each record is shown. */
+/** Gives how often records are shown. */
 function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: readonly Row[], related: readonly unknown[]): number[] {
   const shown: number[] = []
   const byLink = new Map<unknown, number>()
@@ -195,7 +195,7 @@ function putOnes(child: CompiledChild, { rows, records, times }: Owners, found: 
   return shown
 }
 
-/** Gives how often each member is shown; undefined: once. */
+/** Gives how often members are shown; undefined: once. */
 function putLists(
   child: CompiledChild,
   { rows, records, times }: Owners,
@@ -226,7 +226,7 @@ function putLists(
   return found.map(row => shown.get(readLink(row, to)) ?? 0)
 }
 
-/** As the key of a Map; undefined for an empty link. */
+/** For Maps; undefined for an empty link. */
 function readLink(row: Row, at: readonly number[]): unknown {
   if (at.length === 1) return row[at[0]!] ?? undefined
   let text = ''

@@ -1,15 +1,11 @@
-/** Build records: makes records from rows, without relations. */
+/** Makes JSON records of a plan's rows, still without relations, and counts their bytes. */
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Arguments, PendingRender } from '../database/bind.ts'
 import type { CompiledNode, Row } from '../database/dialect.ts'
 
 export type JsonRecord = Record<string, unknown>
 
-/**
- * Counts rows and their bytes in the answer's budget.
- *
- * @param times undefined: once each
- */
+/** @param times how often each row is shown; undefined: once */
 export function weigh(
   rows: readonly Row[],
   { bytes: each, long, areIds }: CompiledNode,
@@ -66,7 +62,7 @@ function collectRenders(rows: readonly Row[], records: readonly JsonRecord[], no
   }
 }
 
-/** Finds the embedded objects at a path, in lists too. */
+/** Finds embedded objects at a path, in lists too. */
 function inside(shown: unknown, stored: unknown, within: readonly string[]): Pick<PendingRender, 'record' | 'stored'>[] {
   if (typeof shown !== 'object' || shown === null) return []
   if (Array.isArray(shown)) return shown.flatMap((member, index) => inside(member, (stored as unknown[])[index], within))

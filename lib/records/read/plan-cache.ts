@@ -1,4 +1,4 @@
-/** Plan cache: compiled plans by the shape of the request and the answers of access rules. Bounded by bytes and number. */
+/** Plan cache: keeps compiled plans by the request's shape and the answers of access rules. Bounded by bytes and number. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
@@ -34,7 +34,7 @@ export class LastPlans<T> {
     for (let at = 0; at < rules.length; at++) {
       const answer = visibility.ask(rules[at]!)
       if (answer === answers[at]) continue
-      // The following look-up handles the error.
+      // The next look-up handles the error.
       if (answer instanceof Promise) answer.catch(() => {})
       return undefined
     }
@@ -48,17 +48,17 @@ export class LastPlans<T> {
   }
 }
 
-/** A result, or the access rule to be answered before. */
+/** A result, or an access rule to ask before. */
 export type CacheStep<T> = { readonly done: T } | { readonly asks: PendingRule }
 
 const PLANS = 2000
 
-/** Estimated bytes of the parts of a plan, without texts. */
+/** Estimates, in bytes, without texts. */
 const STEP_BYTES = 500
 const NODE_BYTES = 4000
 const BINDING_BYTES = 200
 
-/** Plans of one model do not depend on data: databases may share plans. */
+/** Of one model. Databases may share plans, independent of data. */
 export class Plans {
   readonly reads = new LruCache<CacheStep<CachedRead>>(PLANS, {
     bytes: thresholds.planBytes,
@@ -92,7 +92,7 @@ export class Plans {
 }
 
 export function estimateRead({ rows, count, node }: CompiledRead): number {
-  // With the later statements for deep pages, and for the count.
+  // With statements for deep pages and the count.
   return (count === undefined ? 2 : 3) * estimateStatement(rows) + estimateNode(node)
 }
 
@@ -108,8 +108,8 @@ function estimateStatement({ sql, bindings }: Statement): number {
 }
 
 /**
- * Work that needs the answer of an access rule stops: the cache then holds the rule under `key`, and the next step under `key` + answer. So
- * a request asks only the rules on which its work depends.
+ * Makes a plan, or finds it under `key`. At an access rule, the cache holds the rule under `key`, and goes on under `key` + answer: so a
+ * request asks only needed rules.
  */
 export function findOrMake<T>(
   cache: LruCache<CacheStep<T>>,

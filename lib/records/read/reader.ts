@@ -1,4 +1,4 @@
-/** Reader: plans, compiles, binds, runs and renders a reading. */
+/** Reads for a request, whether a list, a record, a relation or a value: plans, compiles, binds, runs and renders. */
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import { explainRefused, type Arguments, type PendingRender } from '../database/bind.ts'
@@ -41,7 +41,7 @@ import type { PageRange, View } from './view.ts'
 
 export type { OrderedPage, PageRange, View }
 
-/** `pending`: values that functions of the application render later. */
+/** `pending`: values for renderers. */
 type RenderArguments = Arguments & { pending?: PendingRender[] }
 
 const NO_KEY: KeyValues = Object.freeze([])
@@ -78,7 +78,7 @@ export class Reader {
     })
   }
 
-  /** Does not count the records. */
+  /** Without a count. */
   first(resource: Resource, view: View): Awaitable<JsonRecord | undefined> {
     return chain(this.#planOwn(resource, 'list', view), ({ read }) => {
       const given = this.#arguments(read, NO_KEY, { limit: 1, offset: 0 }, view)
@@ -86,7 +86,7 @@ export class Reader {
     })
   }
 
-  /** Undefined if the owner does not exist. */
+  /** Undefined: no such owner. */
   relatedPage(
     owner: Resource,
     key: RecordKey,
@@ -133,12 +133,12 @@ export class Reader {
     })
   }
 
-  /** Asks the access rules of the answer, before a write changes the data that rules look at. */
+  /** Asks the answer's access rules before the write changes their data. */
   prepare(resource: Resource, view: View): Awaitable<void> {
     if (view.visibility !== EVERYTHING) return chain(this.#planOwn(resource, 'record', view), () => undefined)
   }
 
-  /** Null for an empty link, undefined if the owner does not exist. */
+  /** Null for an empty link, undefined without owner. */
   relatedRecord(owner: Resource, key: RecordKey, relation: RelationAttribute, view: View): Awaitable<JsonRecord | null | undefined> {
     return runCoroutine(this.#relatedRecord(owner, key, relation, view))
   }
@@ -153,8 +153,8 @@ export class Reader {
   }
 
   /**
-   * As `relatedRecord`, behind a relation to several entities. One reading finds branch and record, in one state of the data. A branch
-   * without a plan is planned, and the reading repeated.
+   * Of a relation to several entities, finds branch and record, at one state of the data. A branch without a plan is planned, and the
+   * reading repeated.
    */
   linkedRecord(
     owner: Resource,
@@ -222,7 +222,7 @@ export class Reader {
     )
   }
 
-  /** `count` is the number of all records. */
+  /** `count`: of all matching records. */
   keys(resource: Resource, limit: number, view: View): Awaitable<{ readonly keys: readonly KeyValues[]; readonly count: number }> {
     const { parameters, visibility } = view
     const shape = `all keys\0${resource.plural}\0${visibility.shape}\0${formatShape(parameters)}`
@@ -241,7 +241,7 @@ export class Reader {
     })
   }
 
-  /** Undefined if the link is empty or the owner does not exist. */
+  /** Undefined for an empty link, or without owner. */
   async linkedBranch(owner: Resource, key: KeyValues, relation: ToOneOfAttribute, view: View): Promise<PolymorphicTarget | undefined> {
     const { visibility } = view
     const branches = await retryWithRules(visibility, () => branchesFor(relation, visibility))
@@ -252,7 +252,7 @@ export class Reader {
     return undefined
   }
 
-  /** Gives a record with the attribute alone. At depth 1, links in embedded objects show as IDs. */
+  /** A record with only this attribute. Links in embedded objects show as IDs. */
   value(resource: Resource, key: RecordKey, attribute: ScalarAttribute | EmbeddedAttribute, view: View): Awaitable<JsonRecord | undefined> {
     const { flags } = view.parameters
     return this.record(resource, key, {
@@ -265,7 +265,7 @@ export class Reader {
     return chain(this.#compileExists(resource, visibility), statement => this.#isThere(statement, key, visibility))
   }
 
-  /** Keys with records that exist for the caller, as texts; undefined where the database cannot compare keys as texts. */
+  /** Keys of records visible for the caller, as texts; undefined where the database cannot compare keys as texts. */
   existing(resource: Resource, keys: readonly KeyValues[], visibility: Visibility): Awaitable<ReadonlySet<string> | undefined> {
     const { dialect } = this.#connection
     const place = `${resource.plural}\0${visibility.kind}`

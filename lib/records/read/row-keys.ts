@@ -1,4 +1,6 @@
-/** Row keys: finds primary keys where clients use another attribute (`Resource.shownKey`), for a path and for all links of a body. */
+/**
+ * Finds primary keys by the clients' key (`Resource.shownKey`), such as the 7 of `/v1/articles/hello`, for a path and all links of a body.
+ */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idValues, isShownKey, keyFromJson, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
@@ -8,7 +10,7 @@ import type { ReadingConnection } from '../database/connection.ts'
 import type { Anchor, Field } from '../plan/read-plan.ts'
 import { readBefore, readFirst, readRecords, type JsonRecord } from './run-read.ts'
 
-/** Readings by one shown key, by several, or by the primary key. `key` reads the primary key from an index alone. */
+/** Readings by one shown key, by several, by the primary key. `key` reads only the primary key, from an index. */
 interface Finding {
   readonly key: CompiledRead
   readonly one: CompiledRead
@@ -22,10 +24,10 @@ const NO_FILTERS: Arguments['filters'] = Object.freeze([])
 
 const WHOLE = Object.freeze({ filters: NO_FILTERS, limit: Number.MAX_SAFE_INTEGER, offset: 0 })
 
-/** Kinds with a single form in the database, comparable as a list. */
+/** Kinds with one form in the database. */
 const LISTED: ReadonlySet<string> = new Set(['integer', 'bigint', 'text'])
 
-/** Finds the row, visible for the caller or not. */
+/** Finds rows hidden from the caller, too. */
 export function findRowKey(resource: Resource, key: RecordKey, connection: ReadingConnection): Awaitable<KeyValues | undefined> {
   if (!isShownKey(key)) return key
   const { dialect } = connection
@@ -37,7 +39,7 @@ export function findRowKey(resource: Resource, key: RecordKey, connection: Readi
   )
 }
 
-/** The ID that clients know, visible for the caller or not. */
+/** Finds the clients' ID, of hidden rows, too. */
 export function findId(resource: Resource, key: KeyValues, connection: ReadingConnection): Awaitable<RecordKey | undefined> {
   if (resource.shownKey === undefined) return key
   const { dialect } = connection
@@ -48,7 +50,7 @@ export function findId(resource: Resource, key: KeyValues, connection: ReadingCo
   )
 }
 
-/** Primary keys by resource and by the text of the shown key (`shownText`). */
+/** Primary keys by resource and `shownText`. */
 export type RowKeys = ReadonlyMap<Resource, ReadonlyMap<string, KeyValues>>
 
 export function findRowKeys(

@@ -1,5 +1,5 @@
 /**
- * Run read: runs the statements of a plan and builds JSON records. All generator functions are at the top level: making one costs more than
+ * Runs the statements of a compiled plan, and builds JSON records. Generator functions are at the top level: making one costs more than
  * reading a record.
  */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -17,9 +17,9 @@ export type { JsonRecord }
 
 export interface RecordPage {
   readonly records: readonly JsonRecord[]
-  /** The number of records on all pages. */
+  /** On all pages. */
   readonly count: number
-  /** By keys: where the next page begins; undefined: no page follows. */
+  /** Where the next page by keys begins; undefined: no more. */
   readonly last?: readonly unknown[] | undefined
 }
 
@@ -33,7 +33,7 @@ export function finishPage({ records, count, last = [] }: RecordPage, { plural }
   return { records, count, sort, after: formatStart(`${plural} ${sort}`, last) }
 }
 
-/** A wrong type is refused, unless some record holds such a value. */
+/** Refuses a wrong type, unless some record holds such a value. */
 export function checkFound(count: number, { misfits }: Arguments): void {
   if (count === 0 && misfits?.refusal !== undefined) throw misfits.refusal
 }
@@ -53,7 +53,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
     records = build(found, read.node, given)
     weigh(found, read.node, undefined, undefined, given)
   }
-  // A page that is not full shows the count, except past the end.
+  // A page not full shows the count, except past the end.
   const isNeeded = ({ length }: readonly Row[]): boolean => length === limit || (length === 0 && offset > 0)
   const { counted: compile } = read
   const countedPage: CountedPage | undefined = compile && {
@@ -70,7 +70,7 @@ export function* readPage(read: CompiledRead, given: Arguments, dialect: Dialect
   return { records, count: isNeeded(rows) ? Number(counted[0]![0]) : offset + rows.length }
 }
 
-/** Reads a row more, which tells whether a page follows. */
+/** One row more tells of a next page. */
 function* readKeyedPage(read: CompiledRead, cursor: readonly number[], given: Arguments, dialect: Dialect): Reading<RecordPage> {
   const { rows: statement, node, count } = read
   const [found, counted] = (yield [
@@ -108,13 +108,13 @@ export function* readLinked(read: CompiledRead, given: Arguments, dialect: Diale
 interface BranchReads<Branch> {
   readonly branch: Branch
   readonly keys: CompiledRead
-  /** Undefined until the branch is planned. */
+  /** Undefined until planned. */
   readonly record: { readonly read: CompiledRead; readonly given: Arguments } | undefined
 }
 
 export interface LinkedRecord<Branch> {
   readonly branch: Branch
-  /** Undefined: not read, as the branch had no plan. */
+  /** Undefined: no plan yet. */
   readonly record: JsonRecord | null | undefined
 }
 
@@ -130,7 +130,7 @@ export function* readBranch<Branch>(
   return null
 }
 
-/** Runs `reading` if a record exists; else undefined. */
+/** Runs `reading` if the record exists; else undefined. */
 export function* readWithin<T>(exists: Statement, given: Arguments, dialect: Dialect, reading: Reading<T>): Reading<T | undefined> {
   if (!(yield* readExists(exists, given, dialect))) return undefined
   return yield* reading
@@ -183,7 +183,7 @@ function request(statement: Statement, given: Arguments, dialect: Dialect) {
   return { statement, parameters: bindParameters(statement, given, dialect) }
 }
 
-/** Most pages of a filtered list need no count: the statement is compiled and bound where it runs. */
+/** Compiled and bound only if run: most filtered pages need no count. */
 class CountStep implements ReadingStep {
   readonly isLast: boolean
   readonly isNeeded: (before: readonly Row[]) => boolean

@@ -1,4 +1,4 @@
-/** Stored reader: records as stored, whatever answers show, and bare values of columns. */
+/** Reads records as stored, whatever answers show, and bare values of columns, for entity tags, conditions and events. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Reading, Row } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
@@ -33,12 +33,12 @@ export class StoredReader {
     return findId(resource, key, this.#connection)
   }
 
-  /** With bare values of `columns`, always the same for a resource. */
+  /** With bare `columns`, the same for each resource. */
   recordWith(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Stored | undefined> {
     return this.#connection.read(this.#reading(resource, key, columns))
   }
 
-  /** As `recordWith`, in one batch with another reading. */
+  /** In one batch with another reading. */
   recordBeside<T>(
     resource: Resource,
     key: KeyValues,
@@ -56,7 +56,7 @@ export class StoredReader {
     return () => readStored(read, { filters: NO_FILTERS, key, ...WHOLE }, dialect)
   }
 
-  /** Bare values at once, even while another request's transaction is open. */
+  /** Without waiting for another request's transaction. */
   columns(resource: Resource, key: KeyValues, columns: readonly string[]): Awaitable<Row | undefined> {
     const { dialect } = this.#connection
     let statement = this.#plans.columns.get(resource)

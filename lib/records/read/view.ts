@@ -1,4 +1,4 @@
-/** View: what a reading or a write knows of the request. */
+/** The types of a View, all facts of a request for readings and writes, and of a page's range. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -10,13 +10,13 @@ export interface View {
   readonly parameters: Parameters
   readonly visibility: Visibility
   readonly ctx: HookContext
-  /** The deadline, and a client that hangs up. */
+  /** A deadline, or a client hanging up. */
   readonly end?: RequestAbort
-  /** Measures the stages of a traced request. */
+  /** For traced requests. */
   readonly trace?: Trace | undefined
   /** Counts bytes and records of the answer. */
   readonly tally?: Tally | undefined
-  /** Called when PostgreSQL has the last statements (`Connection.read`). */
+  /** See `Connection.read`. */
   readonly behind?: (() => void) | undefined
 }
 

@@ -1,9 +1,9 @@
-/** Address: the base (`/api`), then the version, if any. */
+/** Splits paths into base (`/api`), version and rest, and checks the option `base`. */
 
 export interface Address {
-  /** Without a slash at its end; empty: none. */
+  /** Without a final slash; empty: none. */
   readonly base: string
-  /** Empty: paths have no version. */
+  /** Empty: no versions. */
   readonly versions: readonly string[]
 }
 
@@ -13,12 +13,12 @@ export function listVersions(versions: readonly string[]): readonly string[] {
   return versions.length === 0 ? [NO_VERSION] : versions
 }
 
-/** `/api/v1`, or an empty text without base and version. */
+/** `/api/v1`; empty without base and version. */
 export function formatRoot(base: string, version: string): string {
   return version === NO_VERSION ? base : `${base}/${version}`
 }
 
-/** Begins with a slash; undefined if the path is not below the base. */
+/** Begins with a slash; undefined outside of the base. */
 export function findPathBelow(path: string, base: string): string | undefined {
   if (base === '') return path
   if (!path.startsWith(base)) return undefined
@@ -36,7 +36,7 @@ export function findTargetBelow(target: string, base: string): string | undefine
 }
 
 /**
- * Checks a base, and cuts off a slash at the end.
+ * Also cuts off a final slash.
  *
  * @param where begins the error
  * @throws TypeError for a text that is no path or ends with a version, which follows anyway
@@ -56,7 +56,7 @@ export function readBase(given: unknown, where: string, versions: readonly strin
   }
   if (/[?#]/.test(text)) throw wrong('has more than a path', text.replace(/[?#].*$/s, ''))
   if (text.includes('//')) throw wrong('has an empty segment', text.replaceAll(/\/{2,}/g, '/'))
-  // Clients send no "." and "..", and encode paths.
+  // Clients resolve "." and "..", and encode paths.
   const sent = URL.parse(`http://host${text}`)?.pathname
   if (sent !== text) throw wrong('is not as clients send it', sent === '/' ? undefined : sent)
   const mark = text.lastIndexOf('/')
@@ -65,7 +65,7 @@ export function readBase(given: unknown, where: string, versions: readonly strin
   return text
 }
 
-/** A segment with bad encoding stays, and names nothing. */
+/** Badly encoded segments stay, and name nothing. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
@@ -74,7 +74,7 @@ export function decodeSegment(segment: string): string {
   }
 }
 
-/** For comparisons: `/v1/%75sers` is `/v1/users`. An encoded slash becomes NUL, which no path contains. */
+/** For comparisons: `/v1/%75sers` is `/v1/users`. An encoded slash becomes NUL, not part of any path. */
 export function plainPath(path: string): string {
   return path.includes('%')
     ? path

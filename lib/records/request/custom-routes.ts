@@ -1,4 +1,4 @@
-/** Custom routes: come before the default routes. Refuses invalid and shadowed routes when the engine is created. */
+/** Finds and runs routes of the application, before the engine's routes. Refuses invalid and shadowed routes when the engine is created. */
 import type { EntityManager } from '@mikro-orm/core'
 import { WRITE_METHODS } from '../../foundation/http/http-methods.ts'
 import { commitUnlessRefused } from '../../foundation/http/refused.ts'
@@ -16,23 +16,23 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 export interface Route {
   /** Upper case. */
   readonly method: string
-  /** A path below the base: `/{version}/users/me`. A segment `{name}` matches any text. Where paths have no version: any path. */
+  /** A path below the base: `/{version}/users/me`. A segment `{name}` matches any text. Without versions: any path. */
   readonly path: string
   readonly handler: (ctx: HookContext) => HandlerResponse | Promise<HandlerResponse>
   /**
    * Whether the handler runs in one transaction, undone by an error or an answer of 400 or above. On SQLite other writes wait meanwhile:
-   * say `false` if the handler waits for another service. Default: true for POST, PUT, PATCH and DELETE, else false.
+   * say `false` for a handler waiting for another service. Default: true for POST, PUT, PATCH and DELETE, else false.
    */
   readonly transaction?: boolean
   /**
    * Whether handler and transaction run again after a conflict with another write, several times if need be. For handlers without effects
-   * outside of the database, on PostgreSQL, where writes run at the same time. Default: `false`: a conflict is answered with 503
-   * `database_busy`.
+   * outside of the database, on PostgreSQL, where writes run concurrently; otherwise such a request is 503 `database_busy`. Default:
+   * `false`.
    */
   readonly repeatable?: boolean
 }
 
-/** `params`: the decoded `{name}` parts of the path. */
+/** `params`: decoded `{name}` parts. */
 export interface RouteMatch {
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
@@ -96,7 +96,7 @@ export class Routes {
   }
 }
 
-/** Compares decoded texts. The version, which comes first, has a single spelling. */
+/** Decoded. The version has a single spelling. */
 function isSameText(text: string, segment: string, at: number): boolean {
   return text === segment || (at > 0 && segment.includes('%') && text === plainPath(segment))
 }
@@ -134,7 +134,7 @@ function checked(route: Route, hasVersions: boolean): CheckedRoute {
   return { route, segments }
 }
 
-/** Refuses `{version}` where paths have no version, and the path of test controls. */
+/** Without versions, refuses `{version}` and the path of test controls. */
 function checkUnversioned(route: Route, segments: CheckedRoute['segments']): void {
   if (segments.some(({ name }) => name === 'version')) {
     const meant = route.path.replace(/\/\{version\}(?=\/|$)/, '') || '/'
@@ -155,7 +155,7 @@ function shadows(earlier: CheckedRoute, later: CheckedRoute): boolean {
 }
 
 /**
- * By default status 200 and JSON.
+ * Default: status 200, JSON.
  *
  * @throws TypeError for an invalid answer; names the place
  */
@@ -173,7 +173,7 @@ export function buildResponse(answer: HandlerResponse | undefined, place: string
   return { status, headers: { 'content-type': JSON_TYPE, ...plain }, body: toJson(body, place) }
 }
 
-/** Repeatable work of one place runs one by one after a conflict. */
+/** After a conflict, repeatable work of one place takes turns. */
 interface RoutePlace {
   readonly resource: string
   readonly id: string
@@ -181,7 +181,7 @@ interface RoutePlace {
 
 interface RouteServices {
   readonly versions: readonly string[]
-  /** Repeats the work after a conflict, if `repeatable` is given. */
+  /** Repeats the work after a conflict, if `repeatable`. */
   readonly transaction: <T>(work: (em: EntityManager) => Promise<T>, repeatable: RoutePlace | undefined) => Promise<T>
 }
 

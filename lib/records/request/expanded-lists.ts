@@ -1,4 +1,4 @@
-/** Expanded lists: `expand` with parameters: `posts(status=new;limit=3)`. Refuses with parameter_invalid. */
+/** Reads `expand` with parameters, as in `posts(status=new;limit=3)`. Refuses with parameter_invalid. */
 import { RestError, parameterError, restError } from '../../foundation/errors/errors.ts'
 import { findParameterName, pairOfText, parseParameters, type ExpandedList, type Parameters, type Vocabulary } from './query-string.ts'
 import type { Pair } from './raw-filter.ts'
@@ -50,7 +50,7 @@ function readList(path: string, rest: string, text: string, found: FoundLists): 
   })
 }
 
-/** Whether the list closes before the end: `posts(a)(b)`. */
+/** Whether the list closes early: `posts(a)(b)`. */
 function isOpenedTwice(rest: string): boolean {
   let depth = 1
   for (let at = 0; at < rest.length - 1; at++) {
@@ -61,7 +61,7 @@ function isOpenedTwice(rest: string): boolean {
   return false
 }
 
-/** Leaves escapes inside of parentheses to the next level. */
+/** Inner parentheses keep escapes, for the next level. */
 function unescape(text: string): string {
   let depth = 0
   return text.replaceAll(/\\[^]|[()]/g, found => {

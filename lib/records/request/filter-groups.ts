@@ -1,11 +1,11 @@
 /**
- * Filter groups: `(role=admin|age>=18;name=A*)` and `skills(level=1;kind=go)` become a tree over the comparisons. Refuses unbalanced, empty
- * and large groups.
+ * Parses groups of filters, `(role=admin|age>=18;name=A*)` and `skills(level=1;kind=go)`, into a tree over comparisons. Refuses unbalanced,
+ * empty and large groups.
  */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { cutMarks } from './operators.ts'
 
-/** A comparison by its position in the request, or a group. */
+/** A comparison's position in the request, or a group. */
 export type FilterTree = number | FilterGroup
 
 export interface FilterGroup {
@@ -13,29 +13,29 @@ export interface FilterGroup {
   readonly label: string
   readonly joins: 'all' | 'any'
   readonly negated: boolean
-  /** Leads to the record with the conditions; empty for the record itself. */
+  /** Leads to another record; empty: the record itself. */
   readonly path: string
   readonly of: readonly FilterTree[]
 }
 
 /** Levels of a client's condition. */
 export const MAX_LEVELS = 30
-/** Parts of a client's conditions: groups, comparisons. */
+/** Groups and comparisons, together. */
 export const MAX_PARTS = 1000
 
 const SIGN = /[=<>]/
 
-/** Whether a bracket is open at the first operator: `skills(level=1)`. */
+/** Whether a bracket is open at the operator: `skills(level=1)`. */
 export function isGroup(text: string): boolean {
   if (!text.includes('(')) return false
   if (/^!*\(/.test(text)) return true
   const sign = text.search(SIGN)
   const head = (sign < 0 ? text : text.slice(0, sign)).replaceAll(/\\./gs, '')
-  // A key in JSON may have both brackets, as in `meta.size(cm)=5`.
+  // A JSON key may have brackets: `meta.size(cm)=5`.
   return head.lastIndexOf('(') > head.lastIndexOf(')')
 }
 
-/** A backslash makes brackets, `|` and `;` of a name literal. */
+/** Escaped brackets, `|` and `;` are part of names. */
 export function splitPaths(names: string): readonly string[] {
   if (!names.includes('\\')) return names.split('|')
   return names.split(/(?<!\\)\|/).map(path => path.replaceAll(/\\([|;()])/g, '$1'))
@@ -54,7 +54,7 @@ export class GroupReader {
   read(text: string): FilterTree {
     const cursor: GroupCursor = { text, at: 0 }
     const tree = this.#term(cursor, 1)
-    // Some clients end each name with "=".
+    // From clients with "=" behind every name.
     const rest = text.slice(cursor.at)
     if (rest !== '' && rest !== '=') {
       const why = rest.startsWith(')') ? 'a bracket is closed that is not open' : `"${nameIn(rest)}" follows the closed group`
@@ -122,7 +122,7 @@ export function listComparisons(text: string): { readonly path: string; readonly
     const sign = part.search(SIGN)
     const name = cutMarks(sign < 0 ? part : part.slice(0, sign)).replace(/^!+/, '')
     const path = prefixes.at(-1)! + splitPaths(name)[0]!
-    // A bracket in a value is refused: the value goes on to the end.
+    // After a refused bracket, the value reaches to the end.
     const isOpen = sign >= 0 && text[end] === '('
     if (sign >= 0) found.push({ path, from: start + sign + 1, to: isOpen ? text.length : end })
     if (isOpen) break
@@ -146,7 +146,7 @@ function findEnd(text: string, from: number): number {
 
 const LITERAL = 'A literal "|", ";", "(" or ")" is written with a backslash before it.'
 
-/** Errors repeat no part of a value: the journal removes whole secrets alone. */
+/** Errors repeat no part of a value: the journal removes only whole secrets. */
 function nameIn(comparison: string): string {
   return comparison.split(SIGN, 1)[0]!.slice(0, 100)
 }

@@ -1,6 +1,6 @@
 /**
- * Suggests the spelling of this API for names and values of other APIs (json-server, Django, Rails, JSON:API, OData, PostgREST, MikroORM).
- * Sees refused input alone: an attribute may have such a name.
+ * Suggests this API's spelling for habits of other APIs (json-server, Django, Rails, JSON:API, OData, PostgREST, MikroORM), such as `age>=`
+ * for `age_gte`. Only for refused input: attributes may have such names.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { Sign } from './operators.ts'
@@ -20,7 +20,7 @@ const byName = (names: Readonly<Record<string, string>>): ReadonlyMap<string, st
     ),
   )
 
-/** Words for reserved parameters. `page` and `order` need a sentence beside the name. */
+/** Other names for reserved parameters. `page` and `order` need a sentence more. */
 const PARAMETERS = byName({
   limit: '_limit per_page _per_page perPage page_size pageSize page[size] size take top $top first _end',
   offset: '_start _offset skip $skip start from',
@@ -38,7 +38,7 @@ const SEARCHES = new Set(['q', '_q', 'search', '$search', 'query', 'keyword', 'k
 
 const FILTERS = new Set(['filter', 'filters', '$filter', 'where', '_where', 's'])
 
-/** Words for operators, behind a name (`age_gte`, `age[gte]`, `age__gte`, `age:gte`) or before a value (`gte.18`). */
+/** Other names for operators, behind a name (`age_gte`, `age[gte]`, `age__gte`, `age:gte`) or before a value (`gte.18`). */
 const OPERATORS = byName({
   '>=': 'gte ge min since from',
   '<=': 'lte le max until to',
@@ -80,7 +80,7 @@ export function suggestParameter(name: string, called: Called, taken: readonly R
 }
 
 interface KnownNames {
-  /** `author.` if `author.nmae` is unknown. */
+  /** `author.` for `author.nmae`. */
   readonly prefix: string
   readonly names: readonly string[]
   readonly texts: readonly string[]
@@ -120,7 +120,7 @@ function findKnownPath(path: string, names: readonly string[]): string | undefin
   return meant === undefined ? undefined : [meant, ...rest].join('.')
 }
 
-/** For a value that begins with an operator: `age=>3`, `age=gte.3`. */
+/** For a value with an operator: `age=>3`, `age=gte.3`. */
 export function suggestValue(paths: readonly string[], value: string): SuggestedSpelling | undefined {
   const sign = /^(?<sign>>=|<=|=>|=<|==|!=|<>|[><!])(?<rest>.+)$/s.exec(value)?.groups
   if (sign !== undefined) return formatSpelling(paths.join('|'), SIGNS[sign['sign']!] ?? sign['sign']!, sign['rest']!.trim())

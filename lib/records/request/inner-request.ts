@@ -1,4 +1,4 @@
-/** Inner request: application code asks inside a request (`ctx.ask`), as the same caller or as the engine. */
+/** Sends requests inside of a request, for `ctx.ask` and wires, as the same caller or as the engine. */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { AskedError, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -20,14 +20,14 @@ export interface OuterRequest<Caller extends object> {
   readonly passed?: readonly object[] | undefined
 }
 
-/** What a wire asks of records, as the caller sees the records: MikroORM's query objects. */
+/** A wire's conditions on records, as the caller sees them: MikroORM's query objects. */
 export interface WireConditions {
   readonly root: object | undefined
   /** Conditions on expanded relations, by path. */
   readonly lists: ReadonlyMap<string, object>
 }
 
-/** Headers about the outer message alone: form, content, conditions. */
+/** Headers about one message: form, content, conditions. */
 const OF_ONE_MESSAGE = /^(?:accept(?:-.*)?|content-.*|if-.*|range|expect|transfer-encoding|te|trailer|connection|prefer)$/
 
 function keepCallerHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -38,10 +38,10 @@ type SentAround = Pick<Request, 'headers' | 'base' | 'readOnly' | 'connected'>
 
 export class InnerClient<Caller extends object = object> extends LazyClient {
   readonly principal: Caller | undefined
-  /** Whether the headers say who asks, not `principal`. */
+  /** Whether headers, not `principal`, say who asks. */
   readonly logsIn: boolean = false
   readonly conditions: WireConditions | undefined
-  /** No access rules and scopes hold. */
+  /** Without access rules and scopes. */
   readonly isEngine: boolean
   readonly passed: readonly object[]
   readonly end: RequestAbort | undefined
@@ -78,7 +78,7 @@ export class InnerClient<Caller extends object = object> extends LazyClient {
   }
 }
 
-/** A request of a wire (`WireApi`). Makes headers late: most requests need none. */
+/** A request of a wire. Makes headers late: most requests need none. */
 export class WireCall extends InnerClient {
   override readonly logsIn = true
   override readonly conditions: WireConditions | undefined
@@ -128,7 +128,7 @@ interface InnerQuestion {
   readonly path: string
   readonly query?: QueryInput
   readonly body?: unknown
-  /** All headers of the outer request apply. */
+  /** Whether all headers of the outer request apply. */
   readonly isSame?: boolean
 }
 
@@ -147,7 +147,7 @@ function checkPath(path: unknown, root: string): asserts path is string {
     throw new TypeError(`ctx.ask: paths stand below "${root}", that of the request: write "${path.slice(root.length)}".`)
 }
 
-/** Takes records, record or value out of the engine's envelope; leaves other bodies whole. */
+/** Takes records, record or value out of the envelope. Other bodies stay. */
 export function readCarried(body: unknown): unknown {
   if (!isObject(body) || body['success'] !== true || typeof body['resource'] !== 'string') return body
   const { resource } = body

@@ -1,6 +1,6 @@
 /**
- * Key start: where a page by keys begins: `offset=first`, or behind a record: `offset=after.<cursor>`. A cursor is the base64url of JSON:
- * the list with its order, the values of the sort keys and of the key. Refuses other texts with parameter_invalid.
+ * Reads where a page by keys begins, `offset=first`, or behind a record, `offset=after.<cursor>`. A cursor is base64url of JSON: the list
+ * with its order, the values of sort keys and key. Refuses other texts with parameter_invalid.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { parameterError, type FieldError } from '../../foundation/errors/errors.ts'
@@ -19,7 +19,7 @@ interface Cursor {
   readonly values: readonly CursorValue[]
 }
 
-/** A stored value: an integer, a real number, a text, bytes in base64. */
+/** An integer, a real number, a text, bytes in base64, as stored. */
 type CursorValue = `${'i' | 'r' | 't' | 'b'}${string}` | null
 
 const FORMS: Readonly<Record<string, RegExp>> = {
@@ -68,7 +68,7 @@ export function formatStart(of: string, row: readonly unknown[]): string {
   return `after.${runtime.formatBytes(new TextEncoder().encode(JSON.stringify([of, ...values])), 'base64url')}`
 }
 
-/** The shape of a plan says where values are NULL. */
+/** For plans: where values are NULL. */
 export function formatStartShape({ after }: KeyStart): string {
   return after === undefined ? 'first' : after.values.map(value => (value === null ? '0' : '1')).join('')
 }

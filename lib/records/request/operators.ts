@@ -1,16 +1,16 @@
-/** Operators: how filters compare. The parser, the planner, hints and docs read this table. */
+/** The table of filter operators (`=`, `!=`, `>=`), with their meaning, for the parser, the planner, hints and docs. */
 import type { FilterSign } from '../../model/client/query-names.ts'
 
-/** Compares with any of several values, with a single value, or as the complement of another operator. */
+/** Takes several values, takes one, or negates another operator. */
 export type FilterOperator =
   | { readonly compares: 'values'; readonly fold: Fold }
   | { readonly compares: 'order' }
   | { readonly negates: '=' }
 
-/** What does not count in texts: nothing, case, or case and accents. */
+/** What to ignore in texts: nothing, case, or case and accents. */
 export type Fold = 0 | 1 | 2
 
-/** Signs end with `=`, or are `<` or `>`. */
+/** Signs end with `=`, `<` or `>`. */
 export const OPERATORS = {
   '=': { compares: 'values', fold: 0 },
   '!=': { negates: '=' },
@@ -32,10 +32,10 @@ export type OrderOperator = { [sign in Sign]: Operators[sign] extends { readonly
 
 const SIGNS = Object.keys(OPERATORS) as readonly Sign[]
 
-/** For generated clients, which put `=` between name and value. */
+/** For generated clients, with `=` behind names. */
 export type ListedSign = Extract<Sign, `${string}=`>
 
-/** The sign without `=`, which descriptions append to a name: `age>`. */
+/** The sign without `=`. Descriptions append it to a name: `age>`. */
 export type OperatorMark = ListedSign extends infer S ? (S extends `${infer M}=` ? M : never) : never
 
 export const SIGN_OF_MARK = Object.fromEntries(SIGNS.filter(sign => sign.endsWith('=')).map(sign => [sign.slice(0, -1), sign])) as Readonly<
@@ -50,7 +50,7 @@ const MARKS: readonly string[] = SIGNS.filter(sign => sign.length > 1 && !ANGLES
   .map(sign => sign.slice(0, -1))
   .toSorted((one, other) => other.length - one.length)
 
-/** An operator behind a name: nothing for `=`. */
+/** The operator behind a name: nothing for `=`. */
 export type WrittenSign = '' | Exclude<Sign, '='>
 
 export function isAngle(sign: string): sign is '<' | '>' {
@@ -63,7 +63,7 @@ export function findAngle(name: string): number {
   return name.search(ANGLE)
 }
 
-/** A name with `!` before `=` has the operator `!=`. */
+/** `name!` before `=` is `!=`. */
 export function findMarked(name: string): WrittenSign | undefined {
   const mark = MARKS.find(each => name.endsWith(each))
   return mark === undefined ? undefined : (`${mark}=` as WrittenSign)
@@ -87,7 +87,7 @@ export function isOrderOperator(operator: Operator): operator is OrderOperator {
   return OPERATORS[operator].compares === 'order'
 }
 
-/** Folded, plain values are matched like wildcards. */
+/** If folded, plain values match as patterns do. */
 export function foldOf({ operator }: { readonly operator: Operator }): Fold {
   const compared = OPERATORS[operator]
   return compared.compares === 'values' ? compared.fold : 0

@@ -1,6 +1,6 @@
 /**
- * Parse request: makes a Request, without the model. Refuses with path_malformed, path_unknown, query_malformed, parameter_invalid and
- * body_invalid.
+ * Makes a Request of method, path, query and body, without the model. Refuses with path_malformed, path_unknown, query_malformed,
+ * parameter_invalid and body_invalid.
  */
 import { LazyClient, WholeClient, type Connected } from '../../foundation/async/abort.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -14,13 +14,13 @@ import type { QueryInput, QueryConditions } from '../../foundation/base/query-in
 export interface Request {
   /** Upper case. */
   readonly method: string
-  /** Without query and one trailing slash. */
+  /** Without query, and one final slash. */
   readonly path: string
-  /** The path before the version: `/api`. */
+  /** Before the version: `/api`. */
   readonly base: string
-  /** The engine or the transport refuses writes. */
+  /** Whether engine or transport refuses writes. */
   readonly readOnly: boolean
-  /** Below the base, validly percent-encoded. The first is the version, empty where paths have none. The base itself has no segments. */
+  /** Segments below the base, validly percent-encoded: first the version, empty if paths have none. The base itself has no segments. */
   readonly segments: readonly string[]
   readonly query: ParsedQuery
   readonly body: unknown
@@ -82,7 +82,7 @@ class ParsedRequest implements Request {
     return readHeader(this.#sender, name)
   }
 
-  /** The same sender asks for something else: the sender's connection, such as over HTTPS, stays known. */
+  /** Another request of the same sender, over the same connection. */
   static changed(request: Request, changes: Partial<RequestTexts>): Request {
     const { method, path, base, readOnly, segments, query, body } = request
     const sender = request instanceof ParsedRequest ? request.#sender : { headers: request.headers }
@@ -99,7 +99,7 @@ export function replaceBody(request: Request, body: unknown, method = request.me
 }
 
 /**
- * The parameters in the body of a QUERY follow those of the path.
+ * Parameters in the body of a QUERY follow those of the path.
  *
  * @throws RestError body_invalid, query_malformed, parameter_invalid
  */
@@ -146,7 +146,7 @@ export function parse(parts: RequestParts, address: Address, readOnly: boolean, 
   return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, query, body }, context)
 }
 
-/** Removes query and one trailing slash. */
+/** Removes query and one final slash. */
 export function readPath(target: string): string {
   const mark = target.indexOf('?')
   const path = mark < 0 ? target : target.slice(0, mark)
@@ -163,7 +163,7 @@ function splitSegments(whole: string, { base, versions }: Address): string[] {
   if (path === undefined) throw notBelow(whole, { base, versions })
   if (path === '/') return []
   const segments: string[] = versions.length === 0 ? [NO_VERSION] : []
-  // Not by `split`: V8 caches each text and its parts, which costs time.
+  // Not `split`: V8 would cache all parts, at a cost.
   let isPlain = true
   let hasGap = false
   let start = 1
@@ -184,7 +184,7 @@ function splitSegments(whole: string, { base, versions }: Address): string[] {
 
 function notBelow(path: string, { base, versions }: Address) {
   const [first = ''] = path.slice(1).split('/', 1)
-  // A path that begins with a version lacks only the base.
+  // A path with a version first lacks only the base.
   const hint = versions.length === 0 || versions.includes(first) ? formatHint(base + path.slice(0, 100)) : ''
   return restError('path_unknown', `The path must begin with "${base}", not "${path.slice(0, 100)}".${hint}`)
 }
@@ -199,7 +199,7 @@ function checkSegment(segment: string): void {
   }
 }
 
-/** Header names are case-insensitive (RFC 9110 section 5.1). node:http sends lower case. */
+/** Names are case-insensitive (RFC 9110 section 5.1). node:http sends lower case. */
 export function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   if (headers === NO_HEADERS) return headers
   const names = Object.keys(headers)

@@ -1,4 +1,4 @@
-/** Parsed query: the pairs of a query, and parameters. Clients repeat queries, so short queries are parsed once. */
+/** Keeps parsed queries, since clients repeat queries, with the parameters last read from each. */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { pairsOfObject, pairsOfText, type Parameters, type Vocabulary } from './query-string.ts'
@@ -8,13 +8,13 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 interface ReadQuery {
   readonly parameters: Parameters
   readonly vocabulary: Vocabulary
-  /** The parameters that the path takes. */
+  /** Parameters allowed for the path. */
   readonly allowed: object
 }
 
 export class ParsedQuery {
   readonly pairs: readonly Pair[]
-  /** The last reading. All resources share a query: what depends on a resource is checked each time. */
+  /** The last reading, without checks by resource: resources share a query. */
   lastRead: ReadQuery | undefined = undefined
 
   constructor(pairs: readonly Pair[]) {

@@ -1,6 +1,6 @@
 /**
- * Query string: the grammar of queries. Refuses with query_malformed (bad percent-encoding, NUL, ill-formed Unicode) and
- * parameter_invalid.
+ * Parses queries, first a text or object into pairs, then pairs into Parameters. Refuses with query_malformed (bad percent-encoding, NUL,
+ * ill-formed Unicode) and parameter_invalid.
  */
 import type { QueryConditions, QueryValue } from '../../foundation/base/query-input.ts'
 import { restError, parameterError } from '../../foundation/errors/errors.ts'
@@ -14,17 +14,17 @@ import { parseFilter, type Pair, type RawFilter } from './raw-filter.ts'
 import { ALL_RESERVED, NONE_GIVEN, PARAMETERS, RESERVED, parseReserved } from './reserved-parameters.ts'
 import type { GivenParameters, Reserved } from './reserved-parameters.ts'
 
-/** A relation that `expand` shows with parameters of its own. */
+/** A relation in `expand`, with parameters of its own. */
 export interface ExpandedList {
   readonly path: string
   /** The client's name of `expand`. */
   readonly parameter: string
-  /** Shows the number of records alone. */
+  /** Shows only the number of records. */
   readonly counts: boolean
   readonly parameters: Parameters
 }
 
-/** Comparisons, and trees over positions of comparisons. All trees must hold. */
+/** Comparisons, and trees over their positions; all must hold. */
 export interface AskedFilters {
   readonly filters: readonly RawFilter[]
   readonly asked: readonly FilterTree[]
@@ -39,7 +39,7 @@ export interface Parameters extends GivenParameters, AskedFilters {
   readonly lists: readonly ExpandedList[]
   /** Attributes by which the record of a POST may exist already. */
   readonly upsert: readonly string[] | undefined
-  /** Pages by keys: `offset` without a number. */
+  /** `offset` without a number: pages by keys. */
   readonly start: KeyStart | undefined
 }
 
@@ -55,7 +55,7 @@ export const NO_PARAMETERS: Parameters = Object.freeze({
   upsert: undefined,
 })
 
-/** The operator ends the key (`{ 'age>=': 18 }`); an array matches any of its values. */
+/** The key ends with the operator (`{ 'age>=': 18 }`); an array means any of its values. */
 export function pairsOfObject(query: QueryConditions): Pair[] {
   const pairs: Pair[] = []
   for (const [key, value] of Object.entries(query)) if (value !== undefined) pairs.push(pairOfMember(key, value))
@@ -140,7 +140,7 @@ function pairOfItem(key: string, name: string, operator: Pair['operator'], item:
   return { name, operator, value, bare: value === '' && operator === '' }
 }
 
-/** Refuses objects in a query object, as their texts would be `[object Object]`. */
+/** Refuses objects: their texts would be `[object Object]`. */
 function checkItem(key: string, name: string, item: unknown): void {
   if (item === null || Array.isArray(item)) return
   const isObject = typeof item === 'object'
@@ -196,8 +196,8 @@ function makePair(left: string, right: string | undefined): Pair {
 }
 
 /**
- * Cut at `=`, `age>=18` is `age>` and `18`, `age>18` stays whole, and `age%3E%3D=18` is `age>=` and `18`: a value of `>` or `<` that begins
- * with `=` is written `\=`.
+ * Cut at `=`, `age>=18` is `age>` and `18`; `age>18` stays whole; `age%3E%3D=18` is `age>=` and `18`. Behind `>` or `<`, a value with a
+ * leading `=` is written `\=`.
  */
 function makeComparison(left: string, right: string | undefined): Pair {
   const angle = findAngle(left)
@@ -226,7 +226,7 @@ export function textOfPair(pair: Pair): string {
   return `${name}${encode(pair.operator.slice(0, -1))}=${encode(pair.value)}`
 }
 
-/** To be named where a request is too large. */
+/** The parameter to blame for a too large request. */
 export function findLongest(pairs: readonly Pair[]): string {
   let longest: Pair | undefined
   const length = ({ name, value }: Pair): number => name.length + value.length
@@ -234,15 +234,15 @@ export function findLongest(pairs: readonly Pair[]): string {
   return longest === undefined ? '' : longest.name + longest.operator
 }
 
-/** Names of parameters that are not filters. */
+/** Names of parameters other than filters. */
 export interface Vocabulary {
-  /** Keys are the application's names. */
+  /** By the application's names. */
   readonly reserved: ReadonlyMap<string, Reserved>
   readonly flags: ReadonlySet<string>
   readonly own: ReadonlySet<string>
   /** All names above. */
   readonly names: ReadonlySet<string>
-  /** For resources with custom parameters, by plural. */
+  /** By plural, for custom parameters of resources. */
   readonly of?: ReadonlyMap<string, Vocabulary> | undefined
 }
 
@@ -261,7 +261,7 @@ export function buildVocabulary(
   return { reserved, flags, own, names: new Set([...reserved.keys(), ...flags, ...own]) }
 }
 
-/** An array is a list, a repeated parameter, or a filter for any of the values, depending on the parameter. */
+/** By parameter: a list, a repeated parameter, or a filter for any of the values. */
 function readArrays(pairs: readonly Pair[], { reserved, flags, own }: Vocabulary): readonly Pair[] {
   if (pairs.every(({ items }) => items === undefined)) return pairs
   return pairs.flatMap(({ items, ...pair }): Pair | Pair[] => {
@@ -331,7 +331,7 @@ export function findParameterName(vocabulary: Vocabulary, reserved: Reserved): s
   return [...vocabulary.reserved].find(([, meant]) => meant === reserved)?.[0] ?? reserved
 }
 
-/** A group is a name without a text. */
+/** A group has no text. */
 export function listAsked({ filters, asked }: AskedFilters): (readonly [label: string, text: string])[] {
   return asked.map(tree => (typeof tree === 'number' ? [filters[tree]!.label, filters[tree]!.text] : [tree.label, '']))
 }

@@ -1,9 +1,11 @@
-/** Raw filter: a filter, not yet read by the model. Refuses with parameter_invalid a value that ends with a lone backslash. */
+/**
+ * Splits a filter into paths, operator and values, without the model. Refuses values with a lone backslash at the end (parameter_invalid).
+ */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { splitPaths } from './filter-groups.ts'
 import { OPERATORS, type Operator, type WrittenSign } from './operators.ts'
 
-/** Unescaped: null, a text, or the texts between the stars of a pattern. */
+/** Unescaped: null, a text, or a pattern's texts between stars. */
 export type RawValue =
   | { readonly kind: 'null' }
   | { readonly kind: 'text'; readonly text: string }
@@ -29,13 +31,13 @@ export interface Pair {
   readonly operator: WrittenSign
   readonly value: string
   readonly bare: boolean
-  /** The texts of an array in a query object; `value` joins the texts. */
+  /** An array's texts, joined in `value`. */
   readonly items?: readonly string[]
-  /** The name is a group, or a relation with a group in brackets. */
+  /** The name is a group, maybe behind a relation. */
   readonly isGroup?: true
-  /** The other meaning of an object in a query object: lists for `expand`, conditions for other names. */
+  /** An object's other meaning: lists for `expand`, conditions for other names. */
   readonly other?: { readonly key: string; readonly make: () => Pair }
-  /** Refuses an object that only `expand` can take. */
+  /** Refuses an object fit only for `expand`. */
   readonly refuse?: (() => void) | undefined
 }
 

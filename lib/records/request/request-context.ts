@@ -1,4 +1,4 @@
-/** Request context: the HookContext of a request. Costly members are made when read. */
+/** Implements `ctx` for a request. Costly members are made when read. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Action, AskOptions, Claims, EngineHandle, HookContext, RequestEntityManager } from '../../model/hook-context.ts'
 import { askWithin, type OuterRequest } from './inner-request.ts'
@@ -51,7 +51,7 @@ export class RequestContext implements HookContext {
   get parts(): ContextParts {
     return this.#parts
   }
-  /** A copy: hooks must not change the caller's object. */
+  /** Copied: hooks must not change the caller's object. */
   get data(): unknown {
     if (!this.#asked) {
       this.#asked = true
@@ -73,7 +73,7 @@ export class RequestContext implements HookContext {
     return this.#within === undefined ? this.#parts.engine : callWithin(this.#parts.engine, this.#within)
   }
   get em(): RequestEntityManager {
-    // MikroORM's entity manager is of this class for every SQL database.
+    // MikroORM's entity manager has this class for all SQL databases.
     return (this.#em ??= this.#parts.fork()) as RequestEntityManager
   }
   ask<T>(method: string, path: string, query?: QueryInput, body?: unknown, options: AskOptions = {}): Promise<T> {
@@ -84,7 +84,7 @@ export class RequestContext implements HookContext {
     this.#em = em
     this.#within = runtime.bindWork?.(CALL)
   }
-  /** Call the result before each run of a handler: later runs begin with the body and state of this moment. */
+  /** Call the result before each run of a handler: later runs begin with the present body and state. */
   startAgain(): () => void {
     const [wasAsked, data, state] = [this.#asked, this.#asked ? structuredClone(this.#data) : undefined, this.#state && { ...this.#state }]
     let isFirst = true

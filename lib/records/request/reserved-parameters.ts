@@ -1,4 +1,4 @@
-/** Reserved parameters: the query parameters that are not filters, for the parser, the checks, the plan cache, hints and docs. */
+/** The table of query parameters other than filters (`limit`, `sort`), for the parser, checks, plan cache, hints and docs. */
 import { parameterError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { ReservedOfClient } from '../../model/client/query-names.ts'
@@ -10,13 +10,13 @@ export interface RawSort {
   readonly nulls?: 'first' | 'last' | undefined
 }
 
-/** 0 shows no relations, 1 their IDs, 2 their records; `links`, for wires alone, the IDs of to-one relations. */
+/** 0: no relations, 1: IDs, 2: records; `links`, for wires: IDs of to-one relations. */
 export type ShownDepth = 0 | 1 | 2 | 'links'
 
 interface ReservedValues {
   readonly limit: number
   readonly offset: number
-  /** From 1; exists if the application names the parameter. */
+  /** From 1. Exists if the application names it. */
   readonly page: number
   readonly sort: readonly RawSort[]
   readonly depth: ShownDepth
@@ -29,15 +29,15 @@ export type Reserved = keyof ReservedValues
 export type GivenParameters = { readonly [name in Reserved]: ReservedValues[name] | undefined }
 
 interface ReservedParameter<T> {
-  /** Undefined for a text that counts as absent. `name` is the client's name. */
+  /** Undefined: counts as absent. `name`: the client's. */
   readonly parse: (text: string, name: string) => T | undefined
-  /** Requests for single records take the parameter, too. */
+  /** For single records, too. */
   readonly forRecords: boolean
-  /** For the cache key of a plan. Undefined: the parameter only cuts the page. */
+  /** For cache keys of plans. Undefined: only cuts the page. */
   readonly formatShape: ((value: T) => string) | undefined
-  /** Repeated parameters are joined: many clients send arrays so. */
+  /** Clients repeat the parameter: texts are joined. */
   readonly isList?: true
-  /** Limits the number of items; errors say the word. */
+  /** Limits items; errors name them. */
   readonly most?: { readonly limit: keyof Limits; readonly items: string }
 }
 
@@ -57,7 +57,7 @@ export const PARAMETERS: { readonly [name in Reserved]: ReservedParameter<Reserv
     most: { limit: 'maxAttributes', items: 'names' },
   },
   expand: { isList: true, parse: parseExpand, forRecords: true, formatShape: formatNames, most: { limit: 'maxExpand', items: 'paths' } },
-  // `satisfies` fails if the list of the typed client differs.
+  // Compares with the typed client's list.
 } satisfies { readonly [name in ReservedOfClient | 'page']: ReservedParameter<ReservedValues[name]> }
 
 export const ALL_RESERVED = Object.keys(PARAMETERS) as readonly Reserved[]
@@ -69,14 +69,14 @@ export const NONE_GIVEN = Object.fromEntries(ALL_RESERVED.map(name => [name, und
 
 const PLANNED = RESERVED.filter(name => PARAMETERS[name].formatShape !== undefined)
 
-/** NUL separates: no query contains one. */
+/** Queries contain no NUL. */
 export function formatReservedShape(parameters: GivenParameters): string {
   let shape = ''
   for (const name of PLANNED) shape += `${formatGiven(name, parameters[name])}\0`
   return shape
 }
 
-/** An empty list differs from an absent one. */
+/** Empty is not absent. */
 function formatGiven<N extends Reserved>(name: N, value: GivenParameters[N]): string {
   return value === undefined ? '' : `=${PARAMETERS[name].formatShape!(value)}`
 }

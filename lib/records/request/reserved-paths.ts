@@ -1,4 +1,4 @@
-/** Reserved paths: stand beside resources. Without versions, no resource may have such a name. */
+/** The names of paths beside resources, such as `openapi.json`, and whose they are. Without versions, no resource may have such a name. */
 import { listSessionNames, type SessionPaths } from './session-paths.ts'
 
 export const DESCRIPTION = 'openapi.json'
@@ -7,7 +7,7 @@ export const TEST_CONTROLS = '_test'
 
 export const WORKBENCH = '_ui'
 
-/** A resource or custom route `docs` comes first. */
+/** After resources and custom routes. */
 export const DOCS = 'docs'
 
 /**

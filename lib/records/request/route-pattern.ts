@@ -1,6 +1,6 @@
 /**
- * Route pattern: a method (`*` or none for any) and a path, where `*` is any text: `POST /v1/orders`, `GET /v1/posts*`. Percent-encoding
- * does not count.
+ * Matches requests with patterns such as `POST /v1/orders` and `GET /v1/posts*`: a method (`*` or none for any), and a path, where `*` is
+ * any text. Percent-encoding does not count.
  */
 import { HTTP_METHODS, READS } from '../../foundation/http/http-methods.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
@@ -13,12 +13,12 @@ const MAX_STARS = 20
 export interface RequestPattern {
   /** Upper case; `*` for any. */
   readonly method: string
-  /** The plain texts between the stars; a single text without stars. */
+  /** Between stars; one without stars. */
   readonly texts: readonly string[]
 }
 
 /**
- * Compiles a valid pattern.
+ * Expects a valid pattern.
  *
  * @param where begins the text of the error
  * @throws TypeError for too many stars
@@ -26,21 +26,19 @@ export interface RequestPattern {
 export function compilePattern(text: string, where: string): RequestPattern {
   const space = text.indexOf(' ')
   const path = text.slice(space + 1)
-  // One slash at the end has no meaning.
+  // A final slash has no meaning.
   const texts = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split(/\*+/).map(plainPath)
   if (texts.length - 1 > MAX_STARS) throw new TypeError(`${where}: "${text}" has more than ${MAX_STARS} stars.`)
   return { method: space < 0 ? '*' : text.slice(0, space), texts }
 }
 
 /**
- * Compiles a pattern, or refuses it.
- *
  * @param where begins the error
  * @param further methods of custom routes
- * @throws TypeError
+ * @throws TypeError for an invalid pattern
  */
 export function readPattern(text: string, where: string, further: readonly string[] = []): RequestPattern {
-  const match = /^(?:(\S+) )?([/*]\S*)$/.exec(text)
+  const match = /^(?:(\S+) )?([*/]\S*)$/.exec(text)
   if (match === null) {
     const [, method = '', path = ''] = /^(?:(\S+) )?(\S+)$/.exec(text) ?? []
     const meant = path === '' ? undefined : isMethod(path, further) ? `${path.toUpperCase()} *` : `${method} /${path}`.trimStart()
@@ -74,7 +72,7 @@ export function meetsMethod({ method: wanted }: RequestPattern, method: string):
 }
 
 /**
- * Finds each text between stars once, behind the text before: a regular expression would try all ways to share characters among stars.
+ * Finds each text once, behind the text before. A regular expression would try all ways to share characters among stars.
  *
  * @param path plain, without query and without one slash at its end
  */
@@ -98,15 +96,15 @@ export function meetsPattern(pattern: RequestPattern, method: string, path: stri
   return meetsMethod(pattern, method) && meetsPath(pattern, plainPath(path))
 }
 
-/** A segment of a template that stands for any text. */
+/** Stands for any text. */
 const HOLE = /(?<=\/)\{[^/]*\}(?=\/|$)/
 
-/** Whether some path of a template such as `/v1/users/{id}` matches. */
+/** Whether some path of `/v1/users/{id}` matches. */
 export function meetsTemplate({ texts }: RequestPattern, template: string): boolean {
   const pieces = template.split(HOLE)
-  // Characters of the template; undefined for a hole.
+  // Undefined for a hole.
   const wanted = pieces.flatMap((piece, at): (string | undefined)[] => (at === 0 ? [...piece] : [undefined, ...piece]))
-  // The places in the template that the pattern may have reached. A hole takes one character or more.
+  // Reachable places in the template. A hole takes a character or more.
   let places = new Set([0])
   for (const [at, text] of texts.entries()) {
     if (at > 0) {

@@ -1,15 +1,15 @@
-/** Reads the paths of log-in, log-out and so on, below the version: `users/login`. */
+/** Reads and finds the paths of log-in, log-out and refresh, below the version, such as `users/login`. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { plainPath } from './address.ts'
 
 export type SessionAction = 'login' | 'logout' | 'refresh' | 'me' | 'signUp'
 
-/** After defaults. `me` and `signUp` are off without a path, `refresh` without refresh tokens. */
+/** With defaults. `me` and `signUp` need a path, `refresh` needs refresh tokens. */
 export type SessionPaths = Readonly<Record<'login' | 'logout', string>> & Readonly<Partial<Record<SessionAction, string>>>
 
 const ACTIONS: readonly SessionAction[] = ['login', 'logout', 'refresh', 'me', 'signUp']
 
-/** Names of other libraries, for hints. */
+/** Of other libraries, for hints. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['logIn', 'signIn', 'signin', 'sign_in'].map(name => [name, 'login'])),
   ...Object.fromEntries(['logOut', 'signOut', 'signout', 'sign_out'].map(name => [name, 'logout'])),
@@ -19,7 +19,7 @@ const HABITS: Readonly<Record<string, string>> = {
 
 const DEFAULTS: SessionPaths = Object.freeze({ login: 'login', logout: 'logout' })
 
-/** Segments of characters that need no encoding (RFC 3986 section 2.3). */
+/** Characters without encoding (RFC 3986 section 2.3). */
 const PATH = /^[\w.~-]+(?:\/[\w.~-]+)*$/
 
 const METHODS: Readonly<Record<SessionAction, readonly string[]>> = {
@@ -64,13 +64,13 @@ export function findSession(paths: SessionPaths, method: string, parts: readonly
   return ACTIONS.find(action => METHODS[action].includes(method) && isAt(paths[action], parts))
 }
 
-/** Decodes only where the first segment may fit: decoding costs time. */
+/** Decoding costs time: only where the first segment may fit. */
 function isAt(path: string | undefined, parts: readonly string[]): boolean {
   const [first] = parts
   return path !== undefined && first !== undefined && (path.startsWith(first) || first.includes('%')) && path === plainPath(parts.join('/'))
 }
 
-/** Names that no resource may have where paths have no version. Resources may share `me` and `signUp`: log-in leaves other methods. */
+/** Without versions, no resource may have these names. `me` and `signUp` may be shared: log-in leaves other methods. */
 export function listSessionNames({ login, logout, refresh }: SessionPaths): readonly string[] {
   return [login, logout, refresh].filter(path => path !== undefined).filter(path => !path.includes('/'))
 }

@@ -93,6 +93,10 @@ describeStores("wires of an application's own", () => {
         assert.deepEqual([status, /deeper than 30 levels|no attribute/.test(JSON.stringify(body))], [400, true], path.slice(0, 40))
       }
     }
+    for (const search of ['filters=title', 'filters[$and]=title', 'filters[$not]=title', 'filters[$or][0]=title'])
+      assert.equal((await ask(strapiEngine, `/api/articles?${search}`)).status, 400, search)
+    for (const value of ['["Tea",{"toString":1}]', `[${'['.repeat(5000)}${']'.repeat(5000)}]`])
+      assert.equal((await ask(nestEngine, `/articles?s={"title":${value}}`)).status, 400, value.slice(0, 30))
     const { body } = await ask(strapiEngine, `/api/articles?filters${'[$and][0]'.repeat(12)}[title][$eq]=Tea`)
     assert.deepEqual(titles((body as { data: Row[] }).data), ['Tea'])
   })

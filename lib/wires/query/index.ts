@@ -6,7 +6,6 @@ export type NestedQuery = { [name: string]: string | string[] | NestedQuery }
 
 /** More than the engine's limit: the engine refuses deeper conditions before reading the last name. */
 const MOST_LEVELS = 100
-
 /**
  * Reads names with brackets: `filters[title][$eq]=x` becomes `{ filters: { title: { $eq: 'x' } } }`. `fields[]=a&fields[]=b`, `fields[0]=a`
  * and a repeated name become lists. Brackets behind the hundredth are one name.
@@ -87,13 +86,15 @@ export function compare(
     if (operator === 'null' || operator === 'exists') return { $exists: (one === 'true') === (operator === 'exists') }
     return { [`$${operator}`]: operator === 'in' || operator === 'nin' ? list.map(typed) : typed(one) }
   }
-  return path.reduceRight<object>((inner, name) => ({ [name]: inner }), made())
+  return nest(path, made())
 }
+
+const nest = (path: readonly string[], condition: object): object => path.reduceRight((inner, name) => ({ [name]: inner }), condition)
 
 /**
  * Makes a condition of nested names, as from `readNested` or JSON: `{ author: { age: { $gte: '18' } }, $or: [...] }`.
  *
- * @param operatorOf the operator of `compare` that a name means, if any: `$gte` is `gte`; the empty name is of a plain value
+ * @param operatorOf the operator of `compare` for a name, if any: `$gte` is `gte`; the empty name is of a plain value
  */
 export function readConditions(
   api: WireApi,
@@ -102,32 +103,25 @@ export function readConditions(
   operatorOf: (name: string) => string | undefined,
   path: readonly string[] = [],
 ): object {
-  return readLevel(tree, path, 0, { api, resource, operatorOf })
-}
-
-interface ConditionNames {
-  readonly api: WireApi
-  readonly resource: WireResource
-  readonly operatorOf: (name: string) => string | undefined
-}
-
-function readLevel(tree: unknown, path: readonly string[], level: number, names: ConditionNames): object {
-  const { api, resource, operatorOf } = names
-  if (level > MOST_LEVELS) return { $and: [tree] }
-  const within = (each: unknown, at = path): object => readLevel(each, at, level + 1, names)
-  const all = Object.entries((typeof tree === 'object' ? tree : undefined) ?? {}).map(
-    ([name, given]: [string, object | string | number | boolean | null]): object => {
-      if (name === '$and' || name === '$or') return { [name]: Object.values(given ?? {}).map(each => within(each)) }
+  const read = (from: unknown, at: readonly string[], level: number): object => {
+    // The engine refuses both.
+    if (typeof from !== 'object' || from === null || level > MOST_LEVELS) return { $and: [from] }
+    const within = (each: unknown, to = at): object => read(each, to, level + 1)
+    const all = Object.entries(from).map(([name, given]: [string, object | string | number | boolean | null]): object => {
+      if (name === '$and' || name === '$or')
+        return { [name]: typeof given === 'object' ? Object.values(given ?? {}).map(each => within(each)) : given }
       if (name === '$not') return { $not: within(given) }
       const operator = operatorOf(name)
-      const at = operator === undefined ? [...path, ...name.split('.')] : path
-      if (given === null) return compare(api, resource, at, 'null', 'true')
-      if (Array.isArray(given)) return compare(api, resource, at, operator ?? 'in', given.map(String))
-      if (typeof given === 'object') return within(given, at)
-      return compare(api, resource, at, operator ?? operatorOf('') ?? 'eq', String(given))
-    },
-  )
-  return { $and: all }
+      const to = operator === undefined ? [...at, ...name.split('.')] : at
+      if (given === null) return compare(api, resource, to, 'null', 'true')
+      if (Array.isArray(given) && given.some(each => typeof each === 'object')) return nest(to, { [`$${operator ?? 'in'}`]: given })
+      if (Array.isArray(given)) return compare(api, resource, to, operator ?? 'in', given.map(String))
+      if (typeof given === 'object') return within(given, to)
+      return compare(api, resource, to, operator ?? operatorOf('') ?? 'eq', String(given))
+    })
+    return { $and: all }
+  }
+  return read(tree ?? {}, path, 0)
 }
 
 /** Lists the texts of a query value, without empty texts: `'a,b'` and `['a', 'b']` become `['a', 'b']`. */

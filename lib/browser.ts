@@ -1,4 +1,4 @@
-/** Public API in a page, the entry `mikro-rest/browser`. */
+/** The public exports for a page, the entry `mikro-rest/browser`. */
 import { loadSqlite as startSqlite, type SqliteSource } from './databases/sqlite/wasm/load-page-sqlite.ts'
 export type { SqliteSource }
 export * from './everywhere.ts'
@@ -6,7 +6,7 @@ export { serveOn } from './doors/page/serve-port.ts'
 export { removeWorld } from './engine/persistence/remove-world.ts'
 
 /**
- * Loads SQLite, before the first engine of a page is made, and meanwhile the files that the engine needs. Later calls do nothing.
+ * Loads SQLite before the first engine of a page. Later calls do nothing.
  *
  * @param wasm `sqlite3.wasm` of the package `@sqlite.org/sqlite-wasm`: its address, an answer of `fetch`, its bytes, or its module
  * @throws Error for an address that gives no WebAssembly of SQLite

@@ -1,4 +1,4 @@
-/** Check against: an engine beside the backend that it replaces. */
+/** Compares an engine with the backend that it replaces. */
 import type { DriftOptions } from './checks/drift/check.ts'
 import type { Send } from './checks/drift/exchange.ts'
 import type { DriftReport } from './checks/drift/report.ts'
@@ -9,7 +9,7 @@ import { lowerNames } from './foundation/base/headers.ts'
 
 /**
  * Sends the real backend the reading requests of a journal, and reports where the fake differs: status, shape, types, filters and orders.
- * IDs and values differ between any two backends, and are not compared. Never writes, unless the option `writes` says so.
+ * IDs and values are not compared. Never writes, unless the option `writes` says so.
  *
  * @param backend the address of the backend (`'https://real.example/api'`, in the place of the engine's base), or a function as `fetch`
  * @param journal requests that the engine has answered (`engine.requests` after a green run of tests); default: requests of a self-test
@@ -38,7 +38,7 @@ export async function checkAgainst(
   return checkDrift(send, origin, fake, answered, { ...options, headers: { ...headers, ...lowerNames(options.headers ?? {}) } })
 }
 
-/** No text may show the password: a header takes name and password. */
+/** Moves name and password into a header: no text may show the password. */
 function readAddress(text: string): { readonly origin: string; readonly headers: Readonly<Record<string, string>> } {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol))

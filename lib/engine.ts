@@ -1,5 +1,5 @@
 /**
- * Engine: the public interface. Each call goes to a part of the engine; `engine/assembly/assemble.ts` puts the parts together.
+ * The public interface. Each call goes to a part of the engine; `engine/assembly/assemble.ts` puts the parts together.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './records/access/find-new-names.ts'
@@ -99,7 +99,7 @@ export class RestEngine<Name extends string = string> {
     this.given = this.#parts.given.asFunction(() => this.#parts.life.assertOpen())
   }
 
-  /** With any names, for the rest of the library. */
+  /** This engine, typed without names of resources. */
   get #plain(): RestEngine {
     return this as RestEngine
   }
@@ -110,8 +110,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * What the engine mapped, left out or guessed while being created (a column type of another database, an odd record of a JSON file, an
-   * unreadable table): one plain sentence each, with its place.
+   * What the engine mapped, left out or guessed at its creation (an odd record of a JSON file, an unreadable table): a sentence each, with
+   * its place.
    */
   get notes(): readonly string[] {
     return this.#parts.shared.notes.list
@@ -123,7 +123,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers one request, without any server. Never throws for a fault of the client: such errors are answers.
+   * Answers one request, without any server. Errors of the client are answers.
    *
    * @param path begins with the base and the version; may carry its own `?query`
    * @param query a text, URLSearchParams, or an object whose keys end with their operator: `{ 'age>=': 18, 'name!=': 'Ann' }`
@@ -145,7 +145,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers one request written as a line: `handle` without holes between the arguments.
+   * Answers one request written as a line, like `handle`.
    *
    * @param line method and path: `'POST /v1/users'`; the path may carry its own `?query`
    * @param options `body`: the parsed JSON value; `query`, `headers`, `signal`: as for `handle`
@@ -158,8 +158,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Answers a WHATWG Request, for servers and test tools that speak `fetch`. Needs no `this`: `const { fetch } = engine`. Takes the
-   * arguments of the global `fetch`, too; a path alone belongs to `http://localhost`.
+   * Answers a WHATWG Request. Needs no `this`: `const { fetch } = engine`. Takes the arguments of the global `fetch`, too; a path alone
+   * belongs to `http://localhost`.
    *
    * @example const response = await engine.fetch(new Request('http://api.test/v1/users?limit=5'))
    */
@@ -173,8 +173,8 @@ export class RestEngine<Name extends string = string> {
    * `stream`, `pipeline` and `fetch`, and of clients on `node:http` (axios, got, happy-dom). Not intercepted: undici clients with a
    * dispatcher of their own, agents of `node:http` that connect by themselves (to a proxy), and HTTP/2.
    *
-   * An interception holds in its asynchronous context: for all that the code calls, awaits and times out into. So tests that run at the
-   * same time may intercept the same origin. Made outside of any test, or with `everywhere`, an interception holds in the whole process.
+   * An interception holds in its asynchronous context, for all calls, waits and timers of the code, so parallel tests may intercept the
+   * same origin. Made outside of any test, or with `everywhere`, an interception holds in the whole process.
    *
    * @param origin scheme, host and port: `'https://api.example.test'`, a URL, or an array; with a path (`'https://api.example.test/api'`),
    * which is the base, only the requests below
@@ -196,8 +196,7 @@ export class RestEngine<Name extends string = string> {
 
   /**
    * Runs work in a context of its own: requests go to interceptions made in the work, then to other interceptions of this engine.
-   * Interceptions made in the work end with the work. For code that no test runner bounds, and for requests that several engines of a test
-   * could answer.
+   * Interceptions made in the work end with the work. For code outside of test runners, and for tests with several engines.
    *
    * @returns the result of the work
    * @throws any error of the work; Error when the engine is closed.
@@ -215,8 +214,8 @@ export class RestEngine<Name extends string = string> {
 
   /**
    * Answers a request and returns what ran: statements with parameters, times, rows and the database's plans, and indexes that would spare
-   * work. Injected faults and the journal are left out. Nothing is written: any method but GET, HEAD, QUERY and OPTIONS runs in a fork,
-   * with hooks, constraints and commit. Effects of hooks outside of the engine remain.
+   * work. Leaves out injected faults and the journal. Nothing is written: any method but GET, HEAD, QUERY and OPTIONS runs in a fork, with
+   * hooks, constraints and commit. Effects of hooks outside of the engine remain.
    *
    * @returns plain data without secrets; only `response` is the answer as it is
    * @throws as `handle`; as `fork` for a write
@@ -238,8 +237,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Describes a version of the API as an OpenAPI document: paths, parameters, bodies, answers and errors, by model, rules and options. `GET
-   * /{version}/openapi.json` answers with the same document.
+   * Describes a version of the API as an OpenAPI document, by model, rules and options. `GET /{version}/openapi.json` answers with the same
+   * document.
    *
    * @returns plain JSON, made anew for each call
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
@@ -266,8 +265,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Compares an answer with the OpenAPI document of its version: operation, status, headers and body. For answers of this engine, over any
-   * way, and of the real backend.
+   * Compares an answer with the OpenAPI document of its version: operation, status, headers and body. Also for answers of the real backend.
    *
    * @param request a Request, or method and path, with the query in the path or beside
    * @param response what `handle` has answered, or a Response whose body has not been read
@@ -350,8 +348,8 @@ export class RestEngine<Name extends string = string> {
 
   /**
    * Tells events from now on: requests, and what tests do to the engine's world (`reset`, `restore`, `clock`, `faults`, `mark`). Ends with
-   * the engine, with the signal, and when the loop is left. Nothing waits for a listener: beyond 1,000 waiting events (option `capacity`)
-   * the oldest are lost, and `lost` counts them.
+   * the engine, with the signal, and when the loop is left. Beyond 1,000 waiting events (option `capacity`) the oldest are lost, and `lost`
+   * counts them.
    *
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed.
    * @example
@@ -364,8 +362,7 @@ export class RestEngine<Name extends string = string> {
   /**
    * Writes a file of a failed test: the model, the journal with what the newest 100 requests ran, marks, faults, the clock, and the data at
    * the beginning (the latest of `create`, `fork`, `reset`, `restore` and `scenario`). `npx mikro-rest failed.mikro` opens the file.
-   * Secrets and code of the application are left out. A note tells where data are missing: above 64 MiB, or not to be copied from
-   * PostgreSQL.
+   * Secrets and code of the application are left out. Notes tell of missing data: above 64 MiB, or not to be copied from PostgreSQL.
    *
    * @param path of the file, whose folder is made
    * @param options `test`: its name; `failure`: the message of the runner
@@ -431,7 +428,7 @@ export class RestEngine<Name extends string = string> {
 
   /**
    * Allows a number of requests in a time, and answers others with 429 `rate_limited` and `Retry-After`. A token bucket, full at first,
-   * fills evenly by `engine.clock`: as many requests as the bucket holds may come at once.
+   * fills evenly by `engine.clock`.
    *
    * @throws TypeError, RangeError for bad arguments; Error when the engine is closed.
    * @example using limit = engine.rateLimit('POST /v1/orders', { requests: 10, per: '1m' })
@@ -477,7 +474,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The faults and gates in effect that no request has met, oldest first: a test that asked for a failure asserts an empty list.
+   * The faults and gates in effect that no request has met, oldest first.
    *
    * @example assert.deepEqual(engine.pending(), [])
    */
@@ -486,8 +483,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The faults and gates in effect or used up, oldest first, as plain data: how many requests each has met, and still meets. Faults ended
-   * by a call are gone.
+   * The faults and gates in effect or used up, oldest first, as plain data.
    *
    * @example assert.equal(engine.faults[0].met, 2)
    */
@@ -496,7 +492,7 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Says which members cannot work here, and why: on a file too large to be reset, on an existing PostgreSQL database, without a log-in.
+   * Says which members cannot work here, and why, such as `reset` of a large file.
    *
    * @returns sentences by name; empty where all is possible
    * @throws Error when the engine is closed.
@@ -509,8 +505,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Takes a snapshot of the engine's world: data, IDs, clock, revoked tokens. Costs next to nothing where nothing was written since the
-   * last snapshot.
+   * Takes a snapshot of the engine's world: data, IDs, clock, revoked tokens. Costs next to nothing without a write since the last
+   * snapshot.
    *
    * @throws Error when the engine is closed, or inside a write.
    * @example
@@ -540,8 +536,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Says which records differ between two states, whatever happened in between: also by reset, restore and work past the engine. Copies
-   * both states, and reads all rows, 400,000 at most.
+   * Says which records differ between two states, whatever happened in between: also by reset, restore and work past the engine. Reads all
+   * rows of both states, 400,000 at most.
    *
    * @param before a snapshot, of this engine or of an engine with the same entities
    * @param after another snapshot; default: the present state
@@ -592,8 +588,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Returns an independent engine, in memory, with a copy of data, IDs, clock and tokens, an empty journal and no faults. Costs little more
-   * than the copy: a fork shares what has been compiled for the model. Close a fork when done.
+   * Returns an independent engine, in memory, with a copy of data, IDs, clock and tokens, an empty journal and no faults. Close a fork when
+   * done.
    *
    * @param snapshot the state that the fork begins with; default: the present state
    * @throws TypeError for a value that is not a snapshot, or that of another model; Error when the engine is closed, or inside a write.

@@ -1,4 +1,4 @@
-/** Everywhere: exports for Node and pages, without types of Node. */
+/** The public exports for Node and pages, without types of Node. */
 export { RestEngine } from './engine.ts'
 export type { SendOptions } from './engine/pipeline/sent-request.ts'
 export type { HandleContext, HeldRequest } from './engine/pipeline/arrival.ts'

@@ -1,4 +1,4 @@
-/** Public API. */
+/** The public exports for Node. */
 export * from './everywhere.ts'
 export { createServer } from './doors/server/http.ts'
 export { listener } from './doors/server/listener.ts'

@@ -1,4 +1,4 @@
-/** Open recording: an engine in memory of a file of `engine.record`, with the data before the test and its journal. */
+/** Opens a file of `engine.record` as an engine in memory, with the data before the test and its journal. */
 import { readFile, stat } from 'node:fs/promises'
 import type { RestEngine } from './engine.ts'
 import type { EngineOptions } from './engine/options/options.ts'

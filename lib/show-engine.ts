@@ -1,7 +1,4 @@
-/**
- * Show engine: where `MIKRO_REST_WORKBENCH` names a port, lists the engines of this process there, each with a workbench. Loads nothing
- * otherwise.
- */
+/** Lists the engines of this process at the port of `MIKRO_REST_WORKBENCH`, each with a workbench. Loads nothing without the variable. */
 import type { WorldEngine } from './doors/server/controls/world-engine.ts'
 import { runtime } from './foundation/runtime/runtime.ts'
 

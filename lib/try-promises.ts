@@ -1,4 +1,4 @@
-/** Try promises: a self-test in a fork, and an engine's description for the comparison with a backend. */
+/** Runs a self-test in a fork, and describes an engine for the comparison with a backend. */
 import type { Fake } from './checks/drift/check.ts'
 import type { AnsweredRequest } from './checks/drift/replay.ts'
 import type { SelfTestOptions } from './checks/self-test/options.ts'

@@ -1,4 +1,4 @@
-/** Composes an engine on an open database, copies the world for a fork, closes the engine. */
+/** Composes an engine of its parts on an open database, copies the world for a fork, and closes the engine. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Authentication, KnownPaths } from '../auth/authentication.ts'
 import { Clock } from '../../foundation/async/clock.ts'
@@ -50,7 +50,6 @@ export interface EngineParts<E extends EngineHandle = EngineHandle> extends Reco
   readonly events: Events
   readonly requests: RequestRecorder
   readonly descriptions: Descriptions
-  /** The data of a fork end with the fork. */
   readonly isFork: boolean
   readonly interceptions: Set<Disposable>
 }
@@ -193,7 +192,7 @@ export async function closeEngine({ life, faults, interceptions, connection, aut
   if (unmet !== undefined) throw unmet
 }
 
-/** Of requests without a caller: the engine itself reads or makes records. */
+/** For work of the engine itself, without a caller: reads examples, makes records. */
 interface ContextOrigin {
   readonly engine: EngineHandle
   readonly address: Address
@@ -201,7 +200,7 @@ interface ContextOrigin {
   readonly logsIn: boolean
 }
 
-/** @param resource its plural name; `undefined`: the index */
+/** @param resource in the plural; `undefined`: the index */
 function createContext({ address, ...origin }: ContextOrigin, version: string, resource?: string): RequestContext {
   const root = formatRoot(address.base, version)
   const [method, path] = resource === undefined ? ['GET', root || '/'] : ['POST', `${root}/${resource}`]
@@ -229,7 +228,7 @@ function findKnownPaths(
     try {
       return findPathMeaning(method, segments, { version, lookUp: services.lookUp })
     } catch {
-      // A request will meet the error of the application's look-up.
+      // The request will meet the error of the application's look-up.
       return undefined
     }
   }

@@ -1,4 +1,4 @@
-/** Auth services: what the authentication module needs; ends the tokens of deleted users. */
+/** Gives the authentication module its calls to the engine, and ends the tokens of deleted users. */
 import { findVisibility } from '../../records/access/access-rules.ts'
 import { unwrapBody } from '../../records/access/unwrap-body.ts'
 import type { Authentication } from '../auth/authentication.ts'

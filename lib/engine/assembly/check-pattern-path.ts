@@ -1,6 +1,6 @@
 /**
- * Check pattern path: refuses an unknown version, resource or attribute: a test whose failure never comes would pass for the wrong reason.
- * A star may stand for anything.
+ * Refuses a fault or a public path with an unknown version, resource or attribute: a test whose failure never comes would pass for the
+ * wrong reason. A star may stand for anything.
  */
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { findPathBelow, NO_VERSION, decodeSegment } from '../../records/request/address.ts'
@@ -110,7 +110,7 @@ function beforeStar(segment: string): string {
   return star < 0 ? segment : segment.slice(0, star)
 }
 
-/** A star may stand for the base of a way in, unless nearly a resource's name. */
+/** A star may stand for the base of a way in, unless the text before is nearly the name of a resource. */
 function isFree(start: string, at: number, parts: PathParts): boolean {
   return (
     mayBegin(start, NO_VERSION, at, parts) ||
@@ -118,7 +118,6 @@ function isFree(start: string, at: number, parts: PathParts): boolean {
   )
 }
 
-/** The application's own look-up may know any name. */
 function mayBegin(start: string, version: string, at: number, { options, served, authentication, templates }: PathParts): boolean {
   if (start === '' || options.lookup !== undefined) return true
   const names = [

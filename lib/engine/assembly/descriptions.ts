@@ -1,4 +1,4 @@
-/** Makes OpenAPI documents, with examples of present records; changed examples make a new document. */
+/** Makes OpenAPI documents and diagrams of an engine. Present records are the examples: changed examples make a new document. */
 import type { AnswerCheck } from '../../description/conformity/held-answer.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { anything, filledText, flag, mustRange, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
@@ -20,13 +20,13 @@ export interface OpenApiOptions {
   /** Version of OpenAPI. Default: `'3.1'`. */
   readonly openapi?: '3.1' | '3.2'
   /**
-   * Summaries, descriptions, examples, headers, patterns, the single statuses of refusals, and parameters of paths below a record. Default:
-   * false, since generated clients need no details: refusals are one answer `4XX`.
+   * Summaries, descriptions, examples, headers, patterns, single statuses of refusals, and parameters of paths below a record. Default:
+   * false, enough for generated clients: refusals are one answer `4XX`.
    */
   readonly details?: boolean
   /**
-   * Says all at each place, with all details: plain attributes have paths, operations list each status, and filters explain operators.
-   * Default: false, since the document would be several times as large.
+   * Says all at each place, with all details: plain attributes have paths, operations list each status, filters explain operators. Default:
+   * false; the document would be several times as large.
    */
   readonly attributes?: boolean
   /**
@@ -35,17 +35,16 @@ export interface OpenApiOptions {
    */
   readonly filters?: number | 'none'
   /**
-   * Schemas of records require nothing, and so hold for answers that `attributes` or `depth=0` cut down. Default: false, so that generated
-   * clients know which members are always present.
+   * Schemas of records require nothing, and hold for answers with `attributes` or `depth=0`. Default: false: clients know which members are
+   * always present.
    */
   readonly sparse?: boolean
-  /** POST takes arrays, too, and answers with lists. Default: false, so that generated clients know the form of an answer. */
+  /** POST takes arrays, too, and answers with lists. Default: false. */
   readonly bulk?: boolean
   /** Title of the API. Default: `'REST API'`. */
   readonly title?: string
 }
 
-/** Options of `engine.diagram`. */
 export interface DiagramOptions {
   /** Version of the API. Default: the first version. */
   readonly version?: string
@@ -60,7 +59,8 @@ interface DescriptionParts {
   /** The application's hooks or subscribers may refuse. */
   readonly runsHooks: () => boolean
   readonly context: (version: string) => HookContext
-  /** A later server may have a wire. */
+  /**
+   */
   readonly hasWire: () => boolean
 }
 
@@ -101,10 +101,9 @@ export class Descriptions {
   }
 
   /**
-   * Gives each caller a new document.
-   *
    * @param readOnly default: as the engine is
    * @param base the path before the version, as the asker sees the path; default: the engine's
+   * @returns a new document for each caller
    * @throws TypeError, RangeError
    */
   async describe(
@@ -149,7 +148,7 @@ export class Descriptions {
     return (await import('../../description/diagram/svg.ts')).drawDiagram(diagram, { title: 'Model', isWhole: true })
   }
 
-  /** Checks by a document without examples and filters. */
+  /** Checks answers by a document without examples and filters. */
   conformity(version: string, sparse: boolean): Promise<AnswerCheck> {
     const { model } = this.#parts.served.get(version)!
     const known = KNOWN_CONFORMITIES.get(model) ?? new Map<string, Promise<AnswerCheck>>()
@@ -200,7 +199,6 @@ export class Descriptions {
     const { versions } = this.#parts.options
     const version = given ?? versions[0] ?? NO_VERSION
     if (listVersions(versions).includes(version)) return version
-    // JavaScript may give anything.
     const called = JSON.stringify(version)
     throw new RangeError(`${where}: there is no version ${called}.${formatHint(findNearest(called, versions))}`)
   }

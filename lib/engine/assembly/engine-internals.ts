@@ -1,4 +1,4 @@
-/** Engine internals: for the doors, the checks and the command. */
+/** The calls of doors, checks and the command to an engine, beside its public members. */
 import type { HandleContext, StageParts } from '../pipeline/arrival.ts'
 import { copyWorld, type Composition, type EngineParts } from './assemble.ts'
 import type { CompiledEnvelope } from '../options/shape-answer.ts'
@@ -28,11 +28,10 @@ import type { UnindexedLink } from '../../records/database/explained-statements.
 import type { Routes } from '../../records/request/custom-routes.ts'
 import { describeReserved } from '../../records/request/reserved-paths.ts'
 
-/** Calls of engines and test fixtures to the list of engines: see doors/engines/. */
+/** The calls of engines and test fixtures to the list of engines: see doors/engines/. */
 export interface Showing {
   /** @param place a file; `undefined`: where the engine was made */
   rename(name: string, place: string | undefined): void
-  /** Only forks of the engine get requests. */
   hide(): void
   fail(reason: string): void
   /** Resolves when the engine may close; `undefined`: at once. */
@@ -49,11 +48,10 @@ interface RecordedTest {
   readonly requests: readonly { readonly entry: JournalEntry; readonly ran: object }[]
   readonly marks: readonly Mark[]
   readonly clock: ClockSetting
-  /** The last request before the recorded data, by ID. */
+  /** The ID of the last request before the recorded data. */
   readonly begun: number
 }
 
-/** Records for one request, at most. */
 const MOST_GIVEN = 10_000
 
 interface FailingRequest {
@@ -93,12 +91,10 @@ export class EngineInternals {
     return this.parts.options.envelope
   }
 
-  /** The grammar of ways in without a wire. */
   get wire(): Wire | undefined {
     return this.parts.options.wire
   }
 
-  /** To call by a way in with a wire. */
   expectWire(): void {
     this.parts.shared.hasWire = true
   }
@@ -120,7 +116,7 @@ export class EngineInternals {
     return this.parts.served.get(version)?.model
   }
 
-  /** Answers as `handle`, but at once where nothing waits, and may throw. */
+  /** As `handle`, but immediate answers come without a promise; may throw. */
   ask(method: string, path: string, query: QueryInput | undefined, body: unknown, context: HandleContext): Awaitable<RestResponse> {
     return this.parts.requests.handle(method, path, query, body, context)
   }
@@ -146,7 +142,7 @@ export class EngineInternals {
     return this.parts.shared.scenarios.find(name, state => this.fork(state))
   }
 
-  /** Forks as `engine.fork`, but no list shows the fork. */
+  /** Like `engine.fork`, but no list shows the fork. */
   async fork(snapshot?: Snapshot): Promise<OwnedEngine> {
     return this.build(await copyWorld(this.parts, snapshot))
   }
@@ -173,7 +169,6 @@ export class EngineInternals {
     this.keepStatements()
   }
 
-  /** Tells all listeners; `undefined`: the refusal is over. */
   refuseModel(reason: string | undefined): void {
     this.parts.shared.notes.refusal = reason
   }
@@ -200,7 +195,6 @@ export class EngineInternals {
     return this.parts.authentication?.paths.login
   }
 
-  /** Made by `withEngine` for a single test. */
   isOfTest = false
 
   get isClosed(): boolean {
@@ -243,7 +237,8 @@ export class EngineInternals {
 }
 
 /**
- * The engine answers a version and all below; without versions: resources, reserved paths and custom routes. Below a base, the root, too.
+ * Whether the engine owns a path: a version and all below; without versions: resources, reserved paths and custom routes. Below a base, the
+ * root, too.
  *
  * @param target path below the base; may carry a query
  * @param hasBase without a base, the root is the app's

@@ -1,4 +1,7 @@
-/** Compares an answer with its version's document, and lists faults in plain words. Throws TypeError for other values. */
+/**
+ * `engine.conforms`: holds an answer against the document of its version, and lists faults in plain words. Throws TypeError for other
+ * values.
+ */
 import type { HeldRequest } from '../pipeline/arrival.ts'
 import type { HeldAnswer } from '../../description/conformity/held-answer.ts'
 import type { Resource } from '../../model/model.ts'
@@ -85,7 +88,7 @@ function isCutDown({ vocabulary }: Services, query: readonly AskedParameter[]): 
   })
 }
 
-/** A resource has several names, the document one. */
+/** Paths with other names of the resource: the document has one name. */
 function listOtherPaths(path: string, version: string, { lookUp, model }: Services): string[] {
   const root = formatRoot('', version)
   const [, name = '', ...rest] = path.slice(root.length).split('/')

@@ -1,6 +1,6 @@
 /**
- * Finds the internals of an engine, which has public members alone, at run time, too. Loads nothing: the command refuses a wrong command
- * line without the engine.
+ * Finds the internals of an engine object, which shows only public members, even at run time. Loads nothing: the command refuses a wrong
+ * command line without the engine.
  */
 import type { EngineInternals } from './engine-internals.ts'
 

@@ -1,4 +1,4 @@
-/** Notes unreachable keys, such as the empty text. Other programs make such keys. */
+/** Notes records with keys that no path can name, such as the empty text. Other programs make such keys. */
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { idNames, idParts } from '../../model/key.ts'
@@ -8,7 +8,7 @@ import { bindParameters } from '../../records/database/bind.ts'
 import type { Dialect, Reading, ReadingStep, Row } from '../../records/database/dialect.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 
-/** Keys that no path can name, looked up by the key's index. */
+/** Looked up by the key's index. */
 const WHOLE_KEYS = ['', '.', '..']
 
 /** In characters. */
@@ -66,7 +66,7 @@ function hasRows(resource: Resource): boolean {
 }
 
 function mayBeText({ kind, items, column, strays }: ScalarType): boolean {
-  // PostgreSQL compares some types (`inet`) with values of the type alone, and `char(20)` with blanks.
+  // PostgreSQL compares some types (`inet`) only with values of the type, and `char(20)` with blanks.
   return items === undefined && column === undefined && (kind === 'text' || kind === 'any' || strays === true)
 }
 

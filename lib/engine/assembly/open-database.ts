@@ -1,6 +1,6 @@
 /**
- * Opens what the option `database` names. Loads the code, MikroORM's driver included, with the first engine: importing the library costs
- * little.
+ * Opens the database of the option `database`. Loads the code, MikroORM's driver included, with the first engine: importing the library
+ * costs little.
  */
 import { PGLITE, isPglite } from '../../records/database/describe-database.ts'
 import { formatInstall } from '../../records/database/install-line.ts'
@@ -23,7 +23,6 @@ export async function openDatabase(opening: Opening): Promise<Opened> {
 }
 
 async function openAny(opening: Opening): Promise<Opened> {
-  // `database-option.ts` refuses all but `:memory:`, paths of files and URLs of PostgreSQL.
   const { database } = opening
   if (!runtime.hasFiles && database !== ':memory:')
     throw new TypeError('RestEngine.create: "database" must be ":memory:" in a page, which has no files and no servers.')
@@ -59,18 +58,17 @@ async function loadPostgres({ url }: ServerDatabase): Promise<(opening: Opening<
   }
 }
 
-/** Copies a file into a temporary folder. */
 export async function copyForTrial(path: string): Promise<{ readonly path: string; readonly remove: () => void }> {
   return (await import('../../databases/sqlite/evolve/copy-file.ts')).copyForTrial(path)
 }
 
-/** Copies a database, which may be in use, into a temporary folder. */
+/** Copies a database, perhaps in use, into a temporary folder. */
 export async function copyPglite(url: string): Promise<{ readonly url: string; readonly remove: () => void }> {
   return (await import('../../databases/postgres/server/pglite.ts')).copyPglite(url)
 }
 
 /**
- * Makes a TypeError where MikroORM finds no entities in a list.
+ * Explains MikroORM's error for a list without entities, as a TypeError.
  *
  * @param baseDir the folder of patterns
  */

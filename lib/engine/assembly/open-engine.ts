@@ -1,4 +1,7 @@
-/** Opens a new engine's database, and begins the engine's life. */
+/**
+ * Makes an engine for `RestEngine.create`: checks options, opens the database, reads the model, sows seeds, notes what the maker should
+ * know.
+ */
 import type { MikroORM } from '@mikro-orm/core'
 import { chain, runCoroutine } from '../../foundation/async/awaitable.ts'
 import { whenReadable } from '../../foundation/expressions/load-expressions.ts'
@@ -58,7 +61,7 @@ export async function openEngine<E extends EngineHandle>(
         build({ options: complete, database: opened, shared }),
       )
     })
-    // Nobody has looked through a model of a database or of data.
+    // Nobody has looked through a model that comes from a database or data.
     if (checked.entities === undefined || options.notes !== undefined)
       noteSecrets(parts.versions.byName.values(), complete.resources, notes)
     noteUnscoped(complete, parts.versions.byName.values(), connection.orm, notes)
@@ -66,7 +69,7 @@ export async function openEngine<E extends EngineHandle>(
     const isContinued = (await persisted?.continue(worlds.kept!, parts.world)) === true
     if (seeding !== undefined && !isContinued)
       await (await seeding).sowFirst(checked.seed!, isNew, { version: parts.versions.first, connection, notes })
-    // The engine has checked a new database in memory, unless a JSON file has filled it.
+    // The engine has checked the rows of a new database in memory, unless they come from a JSON file.
     if (!isNew || options.notes !== undefined) {
       const { noteUnreachable } = await import('./note-unreachable.ts')
       await noteUnreachable(parts.versions.byName.values(), connection, notes)
@@ -153,16 +156,16 @@ function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   )
 }
 
-/** The end of a name, in words: `password`, `reset_token`, `api_key`, `session_data`, `password_hash`. */
+/** The end of a secret name, in words: `password`, `reset_token`, `api_key`, `session_data`, `password_hash`. */
 const SECRET =
   /(?:^|_)(?:(?:pass(?:word|wd|phrase|code)|pwd|secret|token|session|credential|api_?key)s?|(?:private|secret|access|signing|encryption)_key)(?:_?(?:hash|digest|salt|id|key|data|value|encrypted))?$/
 
-/** Leaves out a number, such as `session_id`, and a time. */
+/** Leaves out numbers, such as `session_id`, and times. */
 const KINDS: ReadonlySet<ScalarKind> = new Set<ScalarKind>(['text', 'blob', 'uuid', 'json', 'any'])
 
 const MOST_NAMED = 10
 
-/** `private: false` in a definition shows the attribute on purpose. */
+/** Notes shown attributes with secret names. `private: false` in a definition shows an attribute on purpose. */
 function noteSecrets(versions: Iterable<{ readonly model: Model }>, definitions: readonly ResourceDefinition[], notes: Notes): void {
   const meant = new Set(
     definitions.flatMap(({ entity, config }) =>

@@ -1,4 +1,4 @@
-/** Outline version: describes a version and its database to the workbench. */
+/** Outlines a version for the workbench, and names its database. */
 import type { Authentication } from '../auth/authentication.ts'
 import { outlineResources } from '../../description/outline/outline.ts'
 import type { OutlineOfEngine, Outline } from '../../description/outline/outline-parts.ts'

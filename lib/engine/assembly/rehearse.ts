@@ -1,6 +1,6 @@
 /**
- * Rehearse: what `schema: 'evolve'` would change, on a temporary copy of a SQLite file, or in a transaction that a server takes back. Also
- * makes tables anew.
+ * Rehearses an evolution of tables, on a temporary copy of a SQLite file, or in a transaction that a server takes back. Also makes tables
+ * anew, for `--fresh`.
  */
 import { Notes } from '../../foundation/errors/notes.ts'
 import type { EngineHandle } from '../../model/hook-context.ts'
@@ -60,7 +60,6 @@ export async function tryOnServer(options: EngineOptions): Promise<void> {
   const [{ openEngine }, { assemble }] = await Promise.all([import('./open-engine.ts'), import('./assemble.ts')])
   try {
     await openEngine(options, composition => {
-      // Only requests would call the engine.
       assemble({} as EngineHandle, composition)
       throw new Rehearsed()
     })

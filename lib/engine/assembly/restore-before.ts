@@ -1,6 +1,7 @@
 /**
- * Takes an engine back to the state before request 12 by `{ before: 12 }`, and by `{ undo: [12, 14] }` if nothing else has changed since.
- * Throws TypeError for wrong arguments, RangeError for an unknown request, Error for a state not kept, or other changes since.
+ * `engine.restore({ before: 12 })` takes an engine back to the state before request 12; `{ undo: [12, 14] }` does so only if nothing else
+ * has changed since. Throws TypeError for wrong arguments, RangeError for an unknown request, Error for a state not kept, or other changes
+ * since.
  */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
@@ -39,7 +40,7 @@ function findJournalRecords({ journal }: EngineParts, point: RequestPoint): Jour
     })
 }
 
-/** Says in a sentence why the state before the request is not kept. */
+/** Why the state before the request is not kept. */
 export function explainNoWayBack({ states }: EngineParts, record: JournalRecord): string | undefined {
   const wayBack = states.find(record)
   return wayBack !== 'unchanged' && 'reason' in wayBack ? formatReason(wayBack.reason) : undefined

@@ -1,7 +1,7 @@
-/** Unavailable: what cannot work with the engine's database or options, and why. */
+/** Lists the members that cannot work with the engine's database or options, and why. */
 import type { EngineParts } from './assemble.ts'
 
-/** @returns by member, and for `changes` in the journal, the reason as a sentence */
+/** @returns reasons as sentences by member, and for `changes` in the journal */
 export async function listUnavailable(parts: EngineParts): Promise<Readonly<Record<string, string>>> {
   const { authentication, shared, journal, recorder } = parts
   const { write, snapshot, restore, reset, fork } = await parts.world.unavailable()

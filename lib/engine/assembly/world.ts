@@ -1,6 +1,6 @@
 /**
- * World: data, clock, log-ins, seeds and learned names of one engine, as snapshots. Throws TypeError for a snapshot of another model, and
- * Error for a closed engine.
+ * Snapshots and restores the world of an engine: data, clock, log-ins, seeds and learned names. Throws TypeError for a snapshot of another
+ * model, and Error for a closed engine.
  */
 import type { Authentication } from '../auth/authentication.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -40,9 +40,8 @@ export class World {
   readonly #parts: WorldParts
   /** The state for `reset`, beside the data. */
   #origin: WorldState
-  /** Stores the world for the next page. */
   persisted: Persisted | undefined
-  /** Where the test began, with the ID of the last request before. `undefined`: at `#origin`. */
+  /** The beginning of the test, with the ID of the last request before. `undefined`: at `#origin`. */
   #begun: { readonly snapshot: Snapshot; readonly last: number } | undefined
 
   constructor(parts: WorldParts, state?: WorldState) {
@@ -63,7 +62,7 @@ export class World {
     return { shared: this.#parts.shared, image: await this.#parts.store.image(), state: this.#state() }
   }
 
-  /** The start of the present test. `last`: the ID of the last request before. */
+  /** The beginning of the present test. `last`: the ID of the last request before. */
   async beginning(): Promise<SnapshotContents & { readonly last: number }> {
     const { life, shared, store } = this.#parts
     life.assertOpen()
@@ -99,7 +98,7 @@ export class World {
     return makeSnapshot(await this.take())
   }
 
-  /** @param check throws where nothing may be replaced; called before the data are replaced, while no write is running */
+  /** @param check throws where nothing may be replaced; called before, while no write is running */
   async restore(snapshot: Snapshot, check?: () => void): Promise<void> {
     const { life, store, events } = this.#parts
     life.assertOpen()

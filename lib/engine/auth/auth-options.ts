@@ -1,4 +1,4 @@
-/** Checks `auth({ … })` and adds defaults. */
+/** Checks the options of `auth({ … })`, and adds defaults. */
 import { anything, callable, filledText, flag, must, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { readCookie } from './cookies.ts'

@@ -1,4 +1,7 @@
-/** Checks every request's token. Refuses with token_missing, -malformed, -invalid, -expired, -revoked, and origin_not_allowed. */
+/**
+ * Finds the user of every request's token, and gives the routes of log-in. Refuses with token_missing, -malformed, -invalid, -expired,
+ * -revoked, and origin_not_allowed.
+ */
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'

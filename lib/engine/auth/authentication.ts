@@ -1,4 +1,4 @@
-/** Authentication: calls of the engine to auth.ts, loaded for log-in. */
+/** The interface of log-in for the engine. The code (auth.ts) is loaded on demand. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -56,7 +56,7 @@ export interface Authentication {
   removed(id: string | number): void
   /** Resolves when everything about minted tokens is kept. */
   settled(): Promise<void>
-  /** Log-in, log-out or refresh: no data are written. The first segment is the version. */
+  /** Log-in, log-out or refresh, which write no data. The first segment is the version. */
   isSession(method: string, segments: readonly string[]): boolean
   answersAt(method: string, segments: readonly string[]): boolean
   routes(): Route[]

@@ -1,6 +1,6 @@
 /**
- * Cookies: tokens in cookies (RFC 6265bis). Browsers send cookies for any page, so a write must come from the server's own or a trusted
- * page. Refuses with origin_not_allowed.
+ * Keeps tokens in cookies (RFC 6265bis). Browsers send cookies for any page, so a write must come from the server's own or a trusted page.
+ * Refuses with origin_not_allowed.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
@@ -58,7 +58,7 @@ export class TokenCookies {
     return this.#format({ name: this.#options.name, token, life, path }, request)
   }
 
-  /** The browser sends the cookie to the refresh path alone. */
+  /** The browser sends this cookie to the refresh path alone. */
   writeRefresh(token: string, life: number, request: Request, version: string): string {
     const path = `${formatRoot(request.base, version)}/${this.#refreshPath!}`
     return this.#format({ name: this.#refreshName, token, life, path }, request)
@@ -79,7 +79,7 @@ export class TokenCookies {
   }
 }
 
-/** Gives the first of several: browsers send the longest path first. */
+/** Takes the first of several: browsers send the longest path first. */
 function findCookie(header: string | undefined, name: string): string | undefined {
   // A comma joins several headers; no value has a comma.
   for (const part of (header ?? '').split(/[;,]/)) {

@@ -42,7 +42,6 @@ export class Credentials {
       return await credentials(body)
     } catch (error) {
       if (error instanceof RestError) throw error
-      // A client may send anything.
       throw restError('body_invalid', 'The body does not have the credentials where this log-in takes them.', { cause: error })
     }
   }

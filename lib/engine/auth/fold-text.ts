@@ -1,9 +1,9 @@
 /**
- * Removes what a database may ignore in comparisons: capitals (`citext`, `collate nocase`), accents, blanks at the end (`char(20)`). A
- * guesser gains nothing by another spelling.
+ * Folds a text as some databases compare texts: without capitals (`citext`, `collate nocase`), accents and blanks at the end (`char(20)`).
+ * A guesser gains nothing by another spelling.
  */
 
-/** Of a path, removes blanks at the end of each segment. */
+/** Of a path, each segment loses blanks at the end. */
 export function foldText(text: string): string {
   return text
     .normalize('NFKD')

@@ -18,7 +18,6 @@ export function findPasswordKind(
   orm: MikroORM,
   notes: Notes,
 ): UserPasswords | undefined {
-  // auth.ts refuses an object not made by `auth()`.
   const options = auth?.options
   if (options?.entity === undefined || options.hash === false || options.plain === true) return undefined
   const meta = orm.getMetadata().get(options.entity)
@@ -29,7 +28,7 @@ export function findPasswordKind(
     return undefined
   }
   if (options.hash === undefined) {
-    // Who checks passwords stores passwords, too.
+    // An application with own checks stores passwords itself.
     if (options.authenticate !== undefined) return undefined
     const doubt = findDoubt(property, meta, { resources, subscribers })
     if (doubt !== undefined) {
@@ -42,7 +41,7 @@ export function findPasswordKind(
   return { entity: meta.class, guard: (users, model) => new BodyHashes(kind, users, model) }
 }
 
-/** Stored texts may be passwords: by default, where the property is not hidden. */
+/** Whether stored texts may be passwords: by default, if the property is not hidden. */
 export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM): boolean {
   const options = auth?.options
   if (options?.entity === undefined) return false
@@ -51,7 +50,7 @@ export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM):
   return options.plain ?? (options.hash === undefined && property !== undefined && !isHidden(property, meta, resources))
 }
 
-/** Says why hashing is in doubt, and the way out. */
+/** Why hashing is in doubt, and the way out. */
 function findDoubt(
   property: EntityProperty,
   meta: EntityMetadata,

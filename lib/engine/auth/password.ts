@@ -41,7 +41,7 @@ export function isPasswordHash(text: string): boolean {
 }
 
 /**
- * Takes as long without a hash: time does not tell users from others.
+ * Takes as long without a hash: time must not tell who is a user.
  *
  * @param isPlain a stored text without a hash is the password itself
  */

@@ -1,6 +1,6 @@
 /**
- * Public requests: the option `public`. A path's meaning counts, not the text: `/v1/users` covers `/v1/user` and `/v1/%75sers`. In doubt, a
- * token is needed.
+ * Finds requests without need of a token, by the option `public`. A path's meaning counts, not the text: `/v1/users` covers `/v1/user` and
+ * `/v1/%75sers`. In doubt, a token is needed.
  */
 import { READS } from '../../foundation/http/http-methods.ts'
 import { idFromText } from '../../model/key.ts'
@@ -66,7 +66,6 @@ export class PublicRequests {
     return this.has(method, this.#paths.split(path))
   }
 
-  /** Whether a route answers the request, or GET of the path. */
   #hasRoute(method: string, segments: readonly string[]): boolean {
     const { isRoute } = this.#paths
     return isRoute(method, segments) || (READS.has(method) && isRoute('GET', segments))
@@ -92,10 +91,9 @@ export class PublicRequests {
     return related.some(each => meetsMethod(pattern, each.method) && this.#leadsTo(pattern, each))
   }
 
-  /** `/v1/posts/1/author` may be `/v1/users/1` of a pattern. */
+  /** Whether `/v1/posts/1/author` may be `/v1/users/1` of a pattern. */
   #leadsTo({ segments, isOfRoutes, folded }: PublicPattern, { resource, templates, method }: RelatedRequest): boolean {
     if (segments === undefined) return templates.some(template => folded.some(each => meetsTemplate(each, foldText(template))))
-    // The pattern may name the linked record.
     const isOfRecord = !isOfRoutes && segments.length === 3 && idFromText(segments[2]!, resource, true) !== undefined
     const patternPaths = (this.#paths.meaning(method, segments)?.linked ?? []).map(foldText)
     return templates
@@ -109,7 +107,6 @@ export class PublicRequests {
   }
 }
 
-/** In templates: any record. */
 const ANY_RECORD = '{id}'
 
 function isForMethod({ method }: RequestPattern, other: string): boolean {

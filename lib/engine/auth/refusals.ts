@@ -1,4 +1,4 @@
-/** Refusals: of tokens and log-ins. */
+/** The refusals of tokens and log-ins. */
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 export function missing(): RestError {
@@ -7,7 +7,7 @@ export function missing(): RestError {
   })
 }
 
-/** The token has ended, is of another kind, or of a changed or removed user. */
+/** For an ended token, a token of another kind, or of a changed or removed user. */
 export function refuseUser(code: 'token_invalid' | 'token_revoked', detail: string): RestError {
   return restError(code, detail, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }

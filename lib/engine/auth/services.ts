@@ -1,4 +1,4 @@
-/** Services: calls of the authentication module to the engine. */
+/** The calls of the authentication module to the engine. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Clock } from '../../foundation/async/clock.ts'

@@ -1,4 +1,4 @@
-/** Session routes: log-in, log-out, refresh, sign-up and `me`. The last two are requests to the resource. */
+/** Answers log-in, log-out, refresh, sign-up and `me`. Sign-up and `me` are requests to the resource of users. */
 import { RestError, restError, type FieldError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import { joinSetCookies } from '../../foundation/http/set-cookie.ts'
@@ -235,7 +235,7 @@ export class SessionRoutes {
   }
 }
 
-/** Without the type: a route sets the type anew. */
+/** Without the type, set anew by a route. */
 function passOn({ status, headers: { 'content-type': _type, ...headers }, body }: RestResponse): HandlerResponse {
   return { status, headers, body }
 }

@@ -1,4 +1,4 @@
-/** Throttle: after five failures within a minute, an identifier has to wait. Refuses with login_throttled. */
+/** Lets an identifier wait after five failed log-ins within a minute. Refuses with login_throttled. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { secrets } from '../../foundation/runtime/secrets.ts'
 import { pause } from '../../foundation/async/turns.ts'
@@ -7,10 +7,9 @@ import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow } from '../../records/database/log-in-store.ts'
 import type { FailedLogins } from './authentication.ts'
 
-/** Failures before a wait, and how long failures count. */
 const MAX_FAILURES = 5
 const FAILURE_WINDOW_MS = 60_000
-/** Remembered at most. The longest without a failure goes first. */
+/** Most remembered identifiers. The longest without a failure goes first. */
 const MAX_IDENTIFIERS = 10_000
 /** Longer identifiers are hashed. */
 const MAX_IDENTIFIER_LENGTH = 200
@@ -40,7 +39,7 @@ export class LoginThrottle {
     this.#failures = new Map(failures)
   }
 
-  /** `undefined` of `check` is a failure. A running check counts, too: parallel attempts gain nothing. */
+  /** Counts a failure if `check` gives `undefined`. A running check counts, too: parallel attempts gain nothing. */
   async run<T>(identifier: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
     // A client must not decide the memory of a failure.
     const name = identifier.length > MAX_IDENTIFIER_LENGTH ? runtime.hash('sha256', identifier, 'base64') : identifier
@@ -93,7 +92,7 @@ const PAUSE_MS = 25
 /** The difference of clocks of processes, in milliseconds. */
 const SKEW_MS = 10_000
 
-/** Counts failures of all processes, in the database. */
+/** Counts the failures of all processes, in the database. */
 export class SharedThrottle {
   readonly #store: LogInStore
   readonly #clock: Clock

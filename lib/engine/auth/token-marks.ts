@@ -1,5 +1,5 @@
 /**
- * Token marks: for tokens made before the user's state was read, as on PostgreSQL. An engine and its forks remember marks; the database
+ * Keeps marks beside tokens made before the user's state was read, as on PostgreSQL. An engine and its forks remember marks; the database
  * keeps marks for other processes.
  */
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'
@@ -8,7 +8,7 @@ import type { Claims } from '../../model/hook-context.ts'
 import type { SigningKey } from './tokens.ts'
 import { isUnmarked, markOf } from './user-state.ts'
 
-/** Remembered at most; others are read. */
+/** Most remembered marks; others are read. */
 const MAX_MARKS = 10_000
 
 /** Tries at most, and milliseconds between two. */

@@ -1,6 +1,6 @@
 /**
- * Token pairs: with the option `refresh`, a log-in begins a family: a token, and a refresh token, good for another pair. A family ends at
- * log-out, and when a refresh token comes twice: one sender is a thief (RFC 9700 section 4.14.2).
+ * Issues tokens, with the option `refresh` in families: a log-in begins a family with a token and a refresh token, good for another pair. A
+ * family ends at log-out, and when a refresh token comes twice: a thief has sent one (RFC 9700 section 4.14.2).
  */
 import { secrets } from '../../foundation/runtime/secrets.ts'
 import type { Claims } from '../../model/hook-context.ts'

@@ -1,5 +1,5 @@
 /**
- * Tokens: JSON Web Tokens (RFC 7519), signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with token_malformed, token_invalid,
+ * Makes and verifies JSON Web Tokens (RFC 7519), signed with Ed25519 (`alg: EdDSA`, RFC 8037). Refuses with token_malformed, token_invalid,
  * token_expired, token_revoked.
  */
 import type Nacl from 'tweetnacl'
@@ -13,7 +13,6 @@ import { secrets } from '../../foundation/runtime/secrets.ts'
 
 let nacl: typeof Nacl
 
-/** To call before the first key is made. */
 export async function loadSignatures(): Promise<void> {
   nacl ??= (await import('tweetnacl')).default
 }
@@ -28,7 +27,8 @@ const MAX_LENGTH = 8192
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 /**
- * The second half is below the order (RFC 8032 section 5.1.7): otherwise a token could have several signatures. Not every library checks.
+ * Whether the second half is below the order (RFC 8032 section 5.1.7): otherwise a token could have several signatures. Not every library
+ * checks.
  */
 function isReduced(signature: Uint8Array): boolean {
   return BigInt(`0x${runtime.formatBytes(signature.subarray(32).toReversed(), 'hex')}`) < ORDER
@@ -75,7 +75,7 @@ interface Minted {
 }
 
 interface MoreClaims {
-  /** The family: all tokens of a log-in end together. */
+  /** All tokens of a log-in end together. */
   readonly fam?: string
   /** Refresh tokens give no access. */
   readonly use?: 'refresh'

@@ -1,6 +1,6 @@
 /**
- * Ties a token to a user, by a mark of the stored state, changed by a new password, and by the time of issue, not before the removal of an
- * earlier user with the same ID.
+ * Ties a token to a user, by a mark of the stored password, and by the time of issue, which must follow the removal of an earlier user with
+ * the same ID.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { secrets } from '../../foundation/runtime/secrets.ts'
@@ -8,14 +8,14 @@ import type { Claims } from '../../model/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { RemovalState } from './authentication.ts'
 
-/** More removals share one time, `#floor`. */
+/** More removals share a time, `#floor`. */
 const MAX_REMOVALS = 10_000
 
 const MARK_BYTES = 18
 
 export interface StateColumns {
   readonly password: ScalarAttribute | undefined
-  /** The password's columns, and the user's identifier. */
+  /** The columns of password and identifier. */
   readonly columns: readonly string[]
 }
 
@@ -86,7 +86,7 @@ export function isOfState(claims: Claims, columns: StateColumns, row: readonly u
   const { sub, jti } = claims
   const state = computeState(columns, row)
   const end = jti.lastIndexOf('.')
-  // The token is signed, so constant time is not needed.
+  // The token is signed: constant time is not needed.
   const isMatch = end > 0 && (kept ?? jti.slice(end + 1)) === computeMark(jti.slice(0, end), sub, state, key)
   if (isMatch) matchedRows.set(claims, row)
   return isMatch

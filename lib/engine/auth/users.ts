@@ -1,4 +1,4 @@
-/** Users: the user entity's resources, keys and records, and the columns tokens depend on. */
+/** Finds the resources, keys and records of the user entity, and the columns behind tokens. */
 import { withArticle } from '../../foundation/base/article.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { formatScalar } from '../../foundation/values/scalar-type.ts'

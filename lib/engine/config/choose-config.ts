@@ -1,5 +1,5 @@
 /**
- * Choose config: among the exports of `mikro-orm.config`, as MikroORM's command does. Throws TypeError for invalid exports, and a missing
+ * Chooses a config among the exports of `mikro-orm.config`, as MikroORM's command does. Throws TypeError for invalid exports, and a missing
  * or ambiguous context.
  */
 import type { Options } from '@mikro-orm/core'

@@ -1,5 +1,5 @@
 /**
- * Own connection: the SQLite file or PostgreSQL server of a config. Other drivers are served in memory, with a note. Throws TypeError for a
+ * Finds the SQLite file or PostgreSQL server of a MikroORM config. Other drivers are served in memory, with a note. Throws TypeError for a
  * connection that a URL cannot express.
  */
 import { isPglite } from '../../records/database/describe-database.ts'
@@ -14,7 +14,7 @@ interface FoundDatabase {
   readonly notes: readonly string[]
 }
 
-/** MikroORM also reads these options from the environment. */
+/** MikroORM reads these options from the environment, too. */
 const VARIABLES = ['clientUrl', 'host', 'port', 'user', 'password', 'dbName', 'schema'] as const
 
 /** Adds `MIKRO_ORM_DB_NAME` and so on. The config counts first, unless `preferEnvVars` is true. */

@@ -30,7 +30,6 @@ interface Decided {
   readonly notes: readonly string[]
 }
 
-/** Options of the engine count first. */
 export async function readConfig<T extends GivenConfig>(options: T): Promise<Omit<T, 'config'> & Decided> {
   const { config: given, ...others } = options
   const { orm: ormOptions = {}, notes: givenNotes = [] } = options

@@ -1,4 +1,4 @@
-/** Taken options: options of a config for the engine's MikroORM; others get a note. */
+/** Passes options of a MikroORM config on to the engine's MikroORM; others get a note. */
 import type { Options } from '@mikro-orm/core'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OrmConfig } from './choose-config.ts'
@@ -102,7 +102,6 @@ const OPTIONS: Readonly<Record<keyof Options, Treatment>> = {
   verbose: 'taken',
 }
 
-/** Options of libraries around MikroORM. */
 const OF_OTHERS: Readonly<Record<string, Treatment>> = {
   autoLoadEntities: { out: 'not used: give the entities that modules of NestJS register by the option "entities" of the engine' },
   registerRequestContext: OF_NEST,

@@ -1,4 +1,4 @@
-/** Explains a request by its statements. */
+/** Explains a request by its statements, with plans and hints at indexes. */
 import type { IndexAdvice, IndexColumn, PlanStep, StatementsExplained } from '../../records/database/explained-statements.ts'
 import { tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
@@ -60,7 +60,7 @@ function maskPlan(step: PlanStep): PlanStep {
   return { ...step, detail: maskLiterals(step.detail), children: step.children.map(maskPlan) }
 }
 
-/** The query as sent in the path; with secrets, or beside the path, made of masked pairs. */
+/** The query as sent in the path; with secrets, or given beside the path, made of masked pairs. */
 function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))

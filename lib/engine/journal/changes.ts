@@ -1,4 +1,4 @@
-/** Merges reports of changed rows into a change for each record. */
+/** Merges the reports of changed rows into one change for each record. */
 import { shownName } from '../../model/ids-name.ts'
 import type { RawChange, RowImage, Watched, WatchedList, WatchedTable } from '../../records/database/changes.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
@@ -105,7 +105,7 @@ function listRowFields(field: Field): Field[] {
 interface RowState {
   readonly resource: string
   readonly id: string | number
-  /** The ID that clients know, unless that is `id`. */
+  /** The ID that clients know, if other than `id`. */
   shown: string | number | undefined
   /** The row has changed, not only a list of the record. */
   row: boolean

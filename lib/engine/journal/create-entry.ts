@@ -1,4 +1,4 @@
-/** Masks secrets and computes net changes. */
+/** Makes the entry of a request in the journal: masks secrets, and computes net changes. */
 import { computeNetChanges, type Change } from './changes.ts'
 import type { RawChange } from '../../records/database/changes.ts'
 import type { Model } from '../../model/model.ts'

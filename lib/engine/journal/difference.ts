@@ -1,4 +1,4 @@
-/** Compares all rows of two states of a world. */
+/** Compares all rows of two states of a world, for `engine.difference`. */
 import type { Connection } from '../../records/database/connection.ts'
 import type { Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'
@@ -37,7 +37,7 @@ export async function findDifference(watched: Watched, before: Connection, after
   return changes
 }
 
-/** Plans all rows, with the IDs of many-to-many lists. */
+/** Reads all rows, with the IDs of many-to-many lists. */
 function planAll({ resource, fields }: WatchedTable, { lists }: Watched): ReadPlan {
   const links = lists
     .filter(list => list.table.resource === resource)

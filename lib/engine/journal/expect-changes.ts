@@ -1,4 +1,4 @@
-/** Asserts which rows some work changes, by row counts or by the database's reports. */
+/** `engine.expect`: asserts which rows some work changes, by row counts or by the database's reports. */
 import { makeAssertionError } from '../../foundation/runtime/assertion-error.ts'
 import { computeNetChanges, type Change } from './changes.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -96,7 +96,6 @@ interface ExpectationLine {
   readonly met: boolean
   readonly expected: number | Counts | 'any'
   readonly actual: number | Counts
-  /** The expectation does not name the resource. */
   readonly rest: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Expected changes: rows that some work should change. */
+/** The types of `engine.expect`: rows that some work should change. */
 
 /** Default: 0 each. */
 export interface RowCounts {
@@ -10,5 +10,5 @@ export interface RowCounts {
 /** The difference of a resource's row count, its changes by kind, or anything. */
 export type ExpectedChange = number | RowCounts | 'any'
 
-/** Expectations by resource. `*` stands for all other resources (default: 0, an unchanged row count). */
+/** By resource. `*` stands for all other resources (default: 0, an unchanged row count). */
 export type ExpectedChanges = Readonly<Record<string, ExpectedChange>>

@@ -1,8 +1,8 @@
-/** Explanation: statements, query plans and missing indexes of a request, without secrets. */
+/** The types of `engine.explain`: statements, query plans and missing indexes of a request, without secrets. */
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 
-/** A statement that a request has run, with its query plan. */
+/** A statement of the request, with its query plan. */
 export interface ExplainedStatement {
   readonly sql: string
   /** In the order of the text. `[secret]` stands for secrets, `[12 bytes]` for blobs, a text for integers beyond 2^53. */
@@ -24,9 +24,9 @@ export interface IndexHint {
   readonly scanned: string
 
   readonly rows: number
-  /** Plural name. Undefined for a table without a resource, such as a pivot table. */
+  /** In the plural. Undefined for a table without a resource, such as a pivot table. */
   readonly resource: string | undefined
-  /** As a query writes them; a column or expression where there is no attribute. */
+  /** As in a query; without an attribute, a column or expression. */
   readonly attributes: readonly string[]
   /** Creates the index. */
   readonly sql: string

@@ -1,17 +1,14 @@
-/**
- * HAR: the journal as an HTTP Archive 1.2. The journal has no headers and cookies. Members that HAR lacks begin with "_".
- */
+/** Writes the journal as an HTTP Archive 1.2, without headers and cookies, which the journal lacks. Members of our own begin with "_". */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** A header or a query parameter of an HTTP Archive. */
 export interface HarPair {
   readonly name: string
   readonly value: string
 }
 
-/** A request of an HTTP Archive with its answer. */
+/** A request with its answer. */
 export interface HarEntry {
   readonly startedDateTime: string
   /** Milliseconds. */
@@ -48,7 +45,7 @@ export interface HarEntry {
   readonly _changes?: JournalEntry['changes']
 }
 
-/** An HTTP Archive (HAR 1.2) of the journal, which browsers and proxies open. */
+/** An HTTP Archive (HAR 1.2), for browsers and proxies to open. */
 export interface Har {
   readonly log: {
     readonly version: '1.2'

@@ -1,9 +1,9 @@
-/** Journal entry: whole, or in short. */
+/** The type of a request in the journal, whole or in short. */
 import type { Change } from './changes.ts'
 
 /** A request in the journal. `[secret]` replaces tokens and passwords. */
 export interface JournalEntry {
-  /** 1 for the engine's first answered request, then counted up, also after `clear` and `reset`. */
+  /** Counted from 1, also after `clear` and `reset`. */
   readonly id: number
   /** Time of arrival by `engine.clock`: ISO 8601, UTC. */
   readonly at: string
@@ -26,7 +26,7 @@ export interface JournalEntry {
   readonly response: any
   /** Milliseconds from the call of `handle` to its answer. */
   readonly duration: number
-  /** Rows changed by committed transactions. Undefined when no longer kept, or where the database does not report changes. */
+  /** Rows changed by committed transactions. Undefined when no longer kept, or not reported by the database. */
   readonly changes: readonly Change[] | undefined
   /** Milliseconds at each stage, with the option `serverTiming`. */
   readonly timing?: Readonly<Record<string, number>>
@@ -34,7 +34,7 @@ export interface JournalEntry {
   readonly fault?: string
   /** The test that sent the request: header `X-Test`, at most 200 characters. */
   readonly test?: string
-  /** The user's ID, as `engine.token` takes it. */
+  /** As `engine.token` takes the ID. */
   readonly user?: string
   /** Whether a hook or handler sent the request while answering another. */
   readonly nested: boolean

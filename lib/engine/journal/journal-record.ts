@@ -1,4 +1,4 @@
-/** Journal record: references to a request's parts, and a copy of its body. */
+/** A request in the journal, with references to the parts and a copy of the body. Reading makes an entry. */
 import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -30,9 +30,7 @@ export class JournalRecord implements ChangeSink {
   /** Running requests around this request. */
   level = 0
   readonly generation: number
-  /** 0 until the request is answered. */
   id = 0
-  /** By the engine's clock, in milliseconds since 1970. */
   readonly at: number
   test: string | undefined = undefined
   fault: string | undefined = undefined
@@ -67,7 +65,6 @@ export class JournalRecord implements ChangeSink {
   trace: Trace | undefined = undefined
   /** Statements of a recording. */
   ran: object | undefined = undefined
-  /** Made on first reading. */
   shown: JournalEntry | undefined = undefined
 
   /**

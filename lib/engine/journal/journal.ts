@@ -1,4 +1,4 @@
-/** Keeps answered requests, the newest last. */
+/** Keeps the newest answered requests, for `engine.requests`. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { Surroundings } from '../../foundation/async/surroundings.ts'
@@ -7,7 +7,7 @@ import { createEntry, type EntryParts } from './create-entry.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { JournalRecord, MAX_BYTES } from './journal-record.ts'
 
-/** Nested records count. Bodies that outlive garbage collections make the heap grow: 10,000 records double it. */
+/** Nested records count. Bodies that outlive garbage collections make the heap grow: 10,000 records double the heap. */
 const MAX_RECORDS = 3000
 /** In characters: a longer query is dropped with the bodies. */
 const LONG_QUERY = 1000

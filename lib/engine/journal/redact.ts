@@ -1,4 +1,4 @@
-/** Takes hidden and private attributes, passwords, tokens and log-in data out of copies of requests and answers, and out of error texts. */
+/** Masks hidden and private attributes, passwords, tokens and log-in data in copies of requests and answers, and in error texts. */
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { isValue, tableColumns, type EmbeddedAttribute, type Model, type Resource } from '../../model/model.ts'
@@ -27,7 +27,7 @@ const NAMED = new RegExp(`((?<![\\w-])["']?([\\w-]+)["']?\\s*[:=]\\s*(${VALUE.so
 /** In characters: shorter secrets occur in other texts by chance. */
 const MIN_ECHO = 4
 
-/** Characters of a value in an error text, at most. */
+/** Most characters of a value in an error text. */
 const REPEATED = 100
 
 /** Undefined if the model does not know the object. */
@@ -93,7 +93,6 @@ export class Secrets {
     try {
       value = JSON.parse(masked)
     } catch {
-      // Only looks like JSON.
       return masked
     }
     const copy = JSON.stringify(new Mask(this.#names, undefined).copy(value, undefined))
@@ -207,7 +206,6 @@ class Mask {
     return attribute === undefined ? this.#names.has(name) : attribute.hidden
   }
 
-  /** Takes dotted paths, separated by `|`. */
   isSecretPath(name: string, resource: Shape): boolean {
     return name
       .replace(/^!+/, '')
@@ -239,7 +237,6 @@ class Mask {
     return secrets.reduceRight((text, { from, to }) => text.slice(0, from) + SECRET + text.slice(to), name)
   }
 
-  /** All texts and numbers of a secret. */
   gather(value: unknown): void {
     if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)

@@ -1,4 +1,4 @@
-/** Check options: of `RestEngine.create`, with defaults. */
+/** Checks the options of `RestEngine.create`, and adds defaults. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import { printFailure } from '../../foundation/errors/report-failure.ts'
 import { DEFAULT_LIMITS } from '../../foundation/base/limits.ts'
@@ -59,7 +59,6 @@ export function isEngineOption(name: string): boolean {
   return Object.hasOwn(OPTIONS, name)
 }
 
-/** Names of options in other libraries. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['entity', 'models', 'model', 'schemas', 'entityClasses'].map(name => [name, 'entities'])),
   ...Object.fromEntries(['db', 'dbName', 'file', 'filename', 'storage', 'url', 'connection', 'dataSource'].map(name => [name, 'database'])),
@@ -81,7 +80,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   public: "It is one of the log-in: auth({ entity: User, public: ['GET *'] }).",
 }
 
-/** The engine sets these. */
 const OWN_ORM_OPTIONS = ['entities', 'dbName', 'driver', 'driverOptions']
 
 /** @throws TypeError or RangeError for wrong options */
@@ -257,7 +255,7 @@ function checkEntities(entities: unknown): void {
   )
 }
 
-/** Of any copy of MikroORM, which takes other objects for abstract entities. */
+/** Of any copy of MikroORM. MikroORM takes other objects for abstract entities. */
 function isSchema(entity: unknown): boolean {
   return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
 }

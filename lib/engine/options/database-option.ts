@@ -1,10 +1,9 @@
-/** Database option: memory, a file, PostgreSQL or PGlite. Throws TypeError and RangeError for other values. */
+/** Reads the option `database` (memory, a file, PostgreSQL or PGlite). Throws TypeError and RangeError for other values. */
 import { fileURLToPath } from 'node:url'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { isPglite } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 
-/** Unsupported databases, by the scheme of a URL. */
 export const SERVERS: Readonly<Record<string, string>> = {
   mysql: 'MySQL',
   mariadb: 'MariaDB',

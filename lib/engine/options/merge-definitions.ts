@@ -1,4 +1,4 @@
-/** Merge definitions: the application's, with names of resources from the database. A text may name a table. */
+/** Adds names of resources from the database to the application's definitions of resources. A definition may name a table as a text. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { ResourceDefinition } from '../../model/resource-config.ts'
@@ -9,7 +9,6 @@ export function mergeDefinitions(
   given: readonly ResourceDefinition[],
   orm: MikroORM,
 ): readonly ResourceDefinition[] {
-  // Wrong entities are refused when definitions are read.
   if (found.length === 0 && !given.some(isNamed)) return given
   const byClass = new Map(found.map(definition => [classOf(definition, orm), definition]))
   const replaced = new Set<object>()

@@ -1,4 +1,4 @@
-/** Options: as given and as checked. */
+/** The options of `RestEngine.create`, as given and as checked. */
 import type { Options as OrmOptions } from '@mikro-orm/core'
 import type { FailedRequest } from '../../foundation/errors/report-failure.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
@@ -18,30 +18,25 @@ import type { CompiledEnvelope, EnvelopeOption } from './shape-answer.ts'
 export interface EngineOptions {
   /**
    * The config of an application's MikroORM, as `mikro-orm.config` exports it: an object, a list (`orm: { contextName }` chooses), a
-   * function or a promise. The connection is `database`, else the config's SQLite file or PostgreSQL server, else SQLite in memory; all
-   * else of the config holds. Default: none.
+   * function or a promise. The connection is `database`, else the config's SQLite file or PostgreSQL server, else SQLite in memory.
+   * Default: none.
    */
   readonly config?: object
   /**
-   * Entities, in any form that MikroORM takes: `defineEntity`, `EntitySchema`, decorated classes, glob patterns. Default: the tables of
-   * `database`.
+   * Entities, in any form of MikroORM: `defineEntity`, `EntitySchema`, decorated classes, glob patterns. Default: the tables of `database`.
    */
   readonly entities?: NonNullable<OrmOptions['entities']>
   /**
    * `:memory:` (the default); the path of a SQLite file, created when missing; a PostgreSQL database, as a URL
-   * (`postgres://user@host/database`) or as `{ url, schema, poolSize, statementTimeout, prepare }`; or PGlite in this process (`pglite:`,
-   * `pglite:DIR`).
+   * (`postgres://user@host/database`) or as `{ url, schema, poolSize, statementTimeout, prepare }`; or PGlite (`pglite:`, `pglite:DIR`).
    */
   readonly database?: string | URL | ServerDatabase
-  /**
-   * In a page: the name under which the world outlives the page. Refused on Node, where `database` names a file. Default: none, so the
-   * world ends with the page.
-   */
+  /** In a page: the name under which the world outlives the page. Refused on Node, where `database` names a file. Default: none. */
   readonly persist?: string
   /**
    * `update` (the default) creates missing tables and columns, and drops nothing; `evolve` makes existing tables fit the entities, with all
-   * rows, after a copy of a file; `keep` touches nothing, the only choice without entities; `migrate` runs the application's migrations
-   * (MikroORM's option `migrations`), by `@mikro-orm/migrations`.
+   * rows, after a copy of a file; `keep` touches nothing, the only choice without entities; `migrate` runs the application's migrations, by
+   * `@mikro-orm/migrations`.
    */
   readonly schema?: 'update' | 'keep' | 'evolve' | 'migrate'
   /**
@@ -50,23 +45,23 @@ export interface EngineOptions {
    */
   readonly fill?: Evolving['fill']
   /**
-   * For `schema: 'evolve'`: old names of properties to new names, by resource, and of entities: `{ notes: { title: 'headline' }, entities:
-   * { Trip: 'Journey' } }`. Default: none, so old columns stay.
+   * For `schema: 'evolve'`: old to new names of properties, by resource, and of entities: `{ notes: { title: 'headline' }, entities: {
+   * Trip: 'Journey' } }`. Default: none, so old columns stay.
    */
   readonly renamed?: Evolving['renamed']
   /**
-   * For `schema: 'evolve'`: drops columns and tables that the model lacks. True: those without any value, and others are refused by name; a
-   * list names them, `['note.body', 'trip']`, with their values; `all`: every such column and table. Default: false.
+   * For `schema: 'evolve'`: drops columns and tables that the model lacks. True: those without any value; others are refused by name; a
+   * list: the named, `['note.body', 'trip']`, with their values; `all`: every such column and table. Default: false.
    */
   readonly drop?: Evolving['drop']
   /**
-   * For `schema: 'evolve'`: how many copies of a file stay, the newest, in a folder beside the file: `app.sqlite.copies`. 0: none is made.
+   * For `schema: 'evolve'`: number of copies of a file that stay, in a folder beside the file: `app.sqlite.copies`. 0: none is made.
    * Default: 10.
    */
   readonly copies?: number
   /**
-   * Clients may only read, and log in and out: POST, PUT, PATCH and DELETE are 405. A file is opened for reading only: nothing is written
-   * or left beside, and the file must hold all that the entities need. Default: false.
+   * Clients may only read, and log in and out: POST, PUT, PATCH and DELETE are 405. A file is opened for reading only, and must hold all
+   * that the entities need. Default: false.
    */
   readonly readOnly?: boolean
   /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The engine sets database, driver and entities. */
@@ -81,9 +76,9 @@ export interface EngineOptions {
   /** Per-model customisation. */
   readonly resources?: readonly ResourceDefinition[]
   /**
-   * Rules for all resources. `scope`: by property, a function of the caller: the rows with the returned value exist for the caller (a
-   * list: any of the values; an object: a condition on the property; `true`: all rows; nothing: no rows). Each resource with the property
-   * has the scope, beside its own scopes; `notes` names resources without a scope. Default: none.
+   * Rules for all resources. `scope`: by property, a function of the caller: the rows with the returned value exist for the caller (a list:
+   * any of the values; an object: a condition on the property; `true`: all rows; nothing: no rows). Holds for each resource with the
+   * property, beside its own scopes; `notes` names resources without a scope. Default: none.
    *
    * @example { scope: { tenant: ctx => ctx.user?.tenant } }
    */
@@ -102,13 +97,13 @@ export interface EngineOptions {
   readonly parameters?: Readonly<Record<string, string | CustomParameter>>
   /**
    * Takes forms as bodies of POST, PUT and PATCH, over HTTP, `fetch` and interception: `application/x-www-form-urlencoded`, and the text
-   * fields of `multipart/form-data`. Default: false: a form is 415. A page of any site can send a form, so a cookie alone must not allow a
-   * write.
+   * fields of `multipart/form-data`. A page of any site can send a form, so a cookie alone must not allow a write. Default: false: a form
+   * is 415.
    */
   readonly forms?: boolean
   /**
-   * The grammar of an application's own backend, for requests and answers over HTTP, `fetch` and interception. A way in may have another
-   * one. `engine.handle` keeps the engine's grammar. Default: the engine's own.
+   * The grammar of an application's own backend, over HTTP, `fetch` and interception; a way in may have another. `engine.handle` keeps the
+   * engine's grammar. Default: the engine's own.
    *
    * @example { wire: jsonServer() }
    */
@@ -138,20 +133,20 @@ export interface EngineOptions {
   /** Status of a body that the model refuses: 422 (the default) or 400. */
   readonly validationStatus?: 400 | 422
   /**
-   * Entity tags of GET and HEAD, for `If-None-Match`: `version` (the default), of records that show a version; `answer`, of all answers, by
-   * a hash of the content.
+   * Entity tags of GET and HEAD, for `If-None-Match`: `version` (the default), of records with a visible version; `answer`, of all answers,
+   * by a hash of the content.
    */
   readonly etag?: 'version' | 'answer'
   /** Number of newest requests that `engine.requests` keeps; 0: none. Default: 1000. */
   readonly journal?: number
   /**
-   * What becomes of unmet faults and gates, disposed or not: `ignore` (the default), or `throw`: `reset`, `scenario` and `close` do their
-   * work, then reject with a `RestError` (409 `faults_unmet`) that names each: no test passes because a failure never came.
+   * What becomes of unmet faults and gates: `ignore` (the default), or `throw`: `reset`, `scenario` and `close` do their work, then reject
+   * with a `RestError` (409 `faults_unmet`) that names each: no test passes because a failure never came.
    */
   readonly unmetFaults?: UnmetFaults
   /**
-   * Adds the header `Server-Timing` to answers: the time of each stage, which browsers show. Default: false. For development: clients see
-   * how the server spends its time.
+   * Adds the header `Server-Timing` to answers: the time of each stage. For development: clients see how the server spends its time.
+   * Default: false.
    */
   readonly serverTiming?: boolean
   /** Notes of the model's maker, such as `fromJson`, at the start of `engine.notes`. Default: none. */

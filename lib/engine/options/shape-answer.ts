@@ -1,4 +1,4 @@
-/** Gives outside requests the application's envelope. Inner requests keep the engine's form, which stages read. */
+/** Gives answers to outside requests the form of the option `envelope`. Inner requests keep the engine's form, which stages read. */
 import { isObject, assertJson, type JsonObject } from '../../foundation/json/json.ts'
 import { ENVELOPE_KEYS } from '../../foundation/http/envelope.ts'
 import { compileTemplate, type CompiledTemplate, type EnvelopeTemplates } from '../../foundation/http/envelope-template.ts'
@@ -62,7 +62,6 @@ const NOTHING = { list: undefined, record: undefined, removed: undefined, error:
 
 type FindNames = (name: string) => TemplateNames | undefined
 
-/** @param name plural or singular */
 export function findNames(name: string, { byName, resources }: Model): TemplateNames | undefined {
   return byName.get(name) ?? resources.find(({ plural, singular }) => plural === name || singular === name)
 }
@@ -106,7 +105,6 @@ function withoutContent({ headers }: RestResponse): RestResponse {
   return { status: 204, headers: others, body: undefined }
 }
 
-/** Created records are one page. */
 function listParts(body: JsonObject, records: readonly unknown[]): Parts {
   const { count = records.length, offset = 0, limit = records.length, sort = null, filter = [], previous = null, next = null } = body
   const [size, start] = [Number(limit), Number(offset)]

@@ -1,6 +1,6 @@
 /**
- * JSON Patch: PATCH with `application/json-patch+json` changes a record by operations (RFC 6902). `{ "op": "add", "path": "/image/tags/-",
- * "value": "new" }` appends to a list inside the JSON attribute `image`. Gives a body of PATCH.
+ * Makes a body of PATCH of a JSON Patch (RFC 6902, `application/json-patch+json`): `{ "op": "add", "path": "/image/tags/-", "value": "new"
+ * }` appends to a list inside the JSON attribute `image`.
  */
 import { restError, type FieldErrorCode, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'

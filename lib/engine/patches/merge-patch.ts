@@ -1,4 +1,4 @@
-/** Merge patch: `application/merge-patch+json` merges JSON values into stored values (RFC 7396). Null removes a member, at any depth. */
+/** Merges JSON values of a body into stored values (RFC 7396, `application/merge-patch+json`). Null removes a member, at any depth. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { Attribute, InnerAttribute } from '../../model/model.ts'

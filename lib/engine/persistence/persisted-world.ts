@@ -1,6 +1,6 @@
 /**
- * Continues the world of an earlier page under a name, or begins a new world, and stores all changes. Refuses an open world, and a world
- * with other tables than the entities have.
+ * Keeps an engine's world across pages, for the option `persist`: continues the world of an earlier page, or begins a new world, and stores
+ * all changes. Refuses an open world, and a world with other tables than the entities have.
  */
 import { reportFailure, type OnError } from '../../foundation/errors/report-failure.ts'
 import type { KeptContent, WorldImage } from '../../records/database/world-store.ts'
@@ -50,8 +50,6 @@ export class PersistedWorld implements Persisted {
   }
 
   /**
-   * Continues the stored world.
-   *
    * @returns false for a new world
    * @throws Error where the tables of the entities differ
    */
@@ -85,7 +83,6 @@ export class PersistedWorld implements Persisted {
     return new Error(text, { cause })
   }
 
-  /** Keeps the changes from now on. */
   async start(content: KeptContent, { world, options, clock, authentication }: EngineToKeep, isNew: boolean): Promise<void> {
     const take = async (): Promise<Uint8Array> => {
       const { image, state } = await world.take()

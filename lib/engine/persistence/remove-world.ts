@@ -1,4 +1,4 @@
-/** Removes a stored world. */
+/** `removeWorld(name)`, for pages. */
 import { claimName } from './claim-name.ts'
 import { findPlace } from './world-place.ts'
 

@@ -22,7 +22,7 @@ const RETRY_MS = 5000
 
 export class Saves {
   readonly #parts: SaveParts
-  /** The stored state is older than the state of now. */
+  /** The stored state is older than the present. */
   #isBehind = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #saving: Promise<void> | undefined

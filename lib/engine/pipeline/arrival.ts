@@ -1,4 +1,4 @@
-/** Arrival: a request before any parsing, and what the stages need of the engine. */
+/** A request before any parsing, and what the stages need of the engine. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Trace } from '../../foundation/async/trace.ts'

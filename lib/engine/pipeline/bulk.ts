@@ -1,5 +1,5 @@
 /**
- * Bulk: writes a posted array, all or none, by few statements. Where rules, scopes or wrappers must see each record, each member passes
+ * Writes a posted array, all or none, by few statements. Where rules, scopes or wrappers must see each record, each member passes
  * the stages, in one transaction. Refuses with body_invalid, or with the errors of fields of all members.
  */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'

@@ -1,5 +1,5 @@
 /**
- * Conditional: entity tags of reads, and 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By default the tag is a record's
+ * Entity tags of reads, and 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By default the tag is a record's
  * version, and 304 needs values that cannot change without the version. With `etag: 'answer'`, the tag has a hash.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'

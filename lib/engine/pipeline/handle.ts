@@ -1,4 +1,4 @@
-/** Handle: `passStages` calls the stages in order. record-request.ts adds trace, journal and faults. */
+/** `passStages` calls the stages in order. record-request.ts adds trace, journal and faults around the stages. */
 import { authorizeRequest, findVisibility, narrowVisibility } from '../../records/access/access-rules.ts'
 import { changesMany, describeTarget, findActions, findRoot, type ResourceAction } from '../../records/access/actions.ts'
 import { readParameters } from '../../records/access/check-parameters.ts'

@@ -1,4 +1,4 @@
-/** List format: CSV (RFC 4180) or NDJSON, one JSON value a line. */
+/** CSV (RFC 4180) or NDJSON, one JSON value a line. */
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/http/accept.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 

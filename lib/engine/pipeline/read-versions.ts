@@ -1,4 +1,4 @@
-/** Read versions: the model of each version, checked by the database. Loaded when an engine is made. */
+/** The model of each version, checked by the database. Loaded when an engine is made. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { findRules, type CustomParameter } from '../../records/access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'

@@ -1,5 +1,5 @@
 /**
- * Record request: around the stages (handle.ts) stand, from outside to inside, the trace, the journal and injected faults.
+ * Around the stages (handle.ts) stand, from outside to inside, the trace, the journal and injected faults.
  */
 import { LazyClient, findWire } from '../../foundation/async/abort.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'

@@ -1,4 +1,4 @@
-/** Respond: envelopes of answers, and the one body of errors. Every answer leaves by `finishAnswer`. */
+/** Envelopes of answers, and the one body of errors. Every answer leaves by `finishAnswer`. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { Request } from '../../records/request/parse-request.ts'

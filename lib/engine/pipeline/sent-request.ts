@@ -1,4 +1,4 @@
-/** Sent request: `engine.send('POST /v1/users', { body })` as arguments of `handle`. */
+/** `engine.send('POST /v1/users', { body })` as arguments of `handle`. */
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { HandleContext } from './arrival.ts'

@@ -1,5 +1,5 @@
 /**
- * Served versions: the versions in use. Names added to open resources, and added filters, compile new versions in the place of the old, in
+ * The versions in use. Names added to open resources, and added filters, compile new versions in the place of the old, in
  * one step. A request keeps its version.
  */
 import type { Clock } from '../../foundation/async/clock.ts'

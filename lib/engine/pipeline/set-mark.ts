@@ -1,5 +1,5 @@
 /**
- * Set mark: `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs only the right to read. Refuses with token_missing, forbidden and
+ * `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs only the right to read. Refuses with token_missing, forbidden and
  * record_not_found.
  */
 import { restError } from '../../foundation/errors/errors.ts'

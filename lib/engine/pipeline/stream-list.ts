@@ -1,5 +1,5 @@
 /**
- * Stream list: all pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals, each later page
+ * All pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals, each later page
  * when the client has taken the earlier text.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'

@@ -1,4 +1,4 @@
-/** Versions: adds reader and writer of one database to each version that forks share. */
+/** Adds reader and writer of one database to each version that forks share. */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'

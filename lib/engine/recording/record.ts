@@ -1,4 +1,4 @@
-/** Writes a recording of a failed test. Throws TypeError for invalid options, and errors of the file system. */
+/** `engine.record`: writes a recording of a failed test. Throws TypeError for invalid options, and errors of the file system. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { readOptions, text } from '../../foundation/base/option-table.ts'
@@ -19,7 +19,7 @@ import { contentsOf, makeSnapshot, type SnapshotContents } from '../worlds/snaps
 import { readTable } from '../journal/difference.ts'
 import { serveRecorded, type Forking } from './serve-recorded.ts'
 
-/** So many newest requests keep statements. */
+/** Newest requests that keep statements. */
 const WITH_STATEMENTS = 100
 /** In characters. */
 const MAX_TEXT = 10_000
@@ -129,10 +129,9 @@ async function listRequests(internals: EngineInternals): Promise<RecordedRequest
 
 type CopyEngine = OwnedEngine & Forking<CopyEngine>
 
-/** The copy is in no list of engines. */
 type CreateCopy = (options: EngineOptions) => Promise<CopyEngine>
 
-/** At most: copying validates each row. */
+/** Copying validates each row. */
 const MAX_ROWS = 50_000
 
 type Rows = Record<string, object[]>

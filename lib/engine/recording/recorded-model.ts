@@ -1,6 +1,6 @@
 /**
- * Recorded model: entities as plain data and back, without code of the application. A file may come from anybody, and names become parts of
- * generated code and SQL: names are checked.
+ * Writes entities as plain data, without code of the application, and makes entities of such data. A file may come from anybody, and names
+ * become parts of generated code and SQL: names are checked.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { isObject } from '../../foundation/json/json.ts'

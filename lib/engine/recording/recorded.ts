@@ -1,4 +1,4 @@
-/** Recorded: the options and the result of `engine.record`. */
+/** The types of `engine.record`, options and result. */
 
 export interface RecordOptions {
   readonly test?: string
@@ -6,7 +6,7 @@ export interface RecordOptions {
   readonly failure?: string
 }
 
-/** The result of `engine.record`: the file, its size in bytes, and notes on what the file leaves out. */
+/** What `engine.record` has written. */
 export interface Recorded {
   /** Absolute path. */
   readonly path: string

@@ -1,6 +1,6 @@
 /**
- * Recording file: a line with the version, a line with both lengths, then the compressed parts: facts as JSON, data as SQLite. A file may
- * come from anybody: reading has limits.
+ * Writes and reads the file of a recording, a line with the version, a line with both lengths, then the compressed parts (facts as JSON,
+ * data as SQLite). A file may come from anybody: reading has limits.
  */
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { isObject } from '../../foundation/json/json.ts'
@@ -19,7 +19,7 @@ export const MAX_DATA = 64 << 20
 
 export type RecordedRequest = JournalEntry & Partial<RanStatements>
 
-/** What a definition changes. */
+/** The changes by a definition. */
 export interface RecordedResource {
   /** The entity; if the model comes from the data, the table. */
   readonly entity: string

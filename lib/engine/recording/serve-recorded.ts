@@ -1,4 +1,4 @@
-/** Serve recorded: an engine of a recording. */
+/** Makes an engine of a recording. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface Forking<E> extends AsyncDisposable {
 }
 
 /**
- * In memory; empty where the recording has no data.
+ * The engine is in memory; empty where the recording has no data.
  *
  * @throws TypeError with a clause for an invalid recording
  */

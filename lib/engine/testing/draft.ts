@@ -1,4 +1,4 @@
-/** Draft: a record to insert, with values to make up. */
+/** The types of `engine.given`'s drafts: a record to insert, with values to make up. */
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 
 /** An attribute without a value yet, and the object for the value. */
@@ -18,7 +18,7 @@ export interface RecordDraft {
   readonly path: string
   readonly stream: string
   readonly slots: Slot[]
-  /** The link to the record around, which the place implies. */
+  /** The link to the record around, implied by the place. */
   readonly implied: { readonly name: string; readonly owner: RecordDraft } | undefined
   /** By attribute: values that follow from other records, when complete. */
   readonly pending: Map<string, () => unknown>

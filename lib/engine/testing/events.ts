@@ -1,6 +1,6 @@
 /**
- * Tells of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the oldest events, and `lost` counts
- * the dropped: listeners never hold the engine up.
+ * Tells listeners (`engine.listen`) of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the
+ * oldest events, and `lost` counts the dropped: listeners never hold the engine up.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { anything, integer, readOptions } from '../../foundation/base/option-table.ts'
@@ -15,14 +15,13 @@ interface EventFacts {
   readonly last: number
 }
 
-/** What a test did between requests. */
+/** An act of a test between requests. */
 export type Mark =
   | (EventFacts & { readonly type: 'reset'; /** The scenario begun, if any. */ readonly scenario?: string })
   | (EventFacts & { readonly type: 'restore'; /** The snapshot's name, if any. */ readonly snapshot?: string })
   | (EventFacts & { readonly type: 'clock'; readonly now: string; /** Whether the clock stands still. */ readonly frozen: boolean })
   | (EventFacts & { readonly type: 'mark'; readonly text: string })
 
-/** What happens to an engine. */
 export type EngineEvent =
   | Mark
   | (EventFacts & { readonly type: 'request'; readonly request: RequestSummary })
@@ -57,7 +56,6 @@ interface EventSource {
   readonly last: () => number
   readonly faults: () => readonly FaultState[]
   readonly mask: (text: string) => string
-  /** Called when any listener comes or leaves. */
   readonly listeningChanged: (isHeard: boolean) => void
 }
 

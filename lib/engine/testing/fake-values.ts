@@ -1,4 +1,4 @@
-/** Fake values: by an attribute's type and name. Readable values come first, then others, for conflicts. */
+/** Makes up values by an attribute's type and name. Readable values come first, then others, for conflicts. */
 import { DAY_MS } from '../../foundation/async/clock.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
@@ -15,10 +15,9 @@ interface Making {
   readonly bearer: string
 }
 
-/** Values for one attribute, at most. */
 const TRIES = 5000
 
-/** How many values there are. Infinity: very many. */
+/** How many values a type has. Infinity: very many. */
 export function countDomain({ items, kind, length }: ScalarType): number {
   if (items !== undefined) return items.length
   if (kind === 'boolean') return 2
@@ -32,7 +31,7 @@ export function* fakeValues(
 ): Generator<unknown, void> {
   const { random } = making
   const { items } = type
-  // A list is empty at first; a unique one has items.
+  // A list is empty at first; a unique list has items.
   if (type.kind === 'array') {
     yield []
     return yield* lists(type, making)
@@ -109,7 +108,7 @@ function* candidates(name: readonly string[], primary: boolean, making: Making):
   }
 }
 
-/** Yields all items, beginning with a random one. */
+/** All items, beginning with a random item. */
 function* rotated<T>(items: readonly T[], random: Random): Generator<T, void> {
   const start = random.between(0, items.length - 1)
   yield* items.slice(start)
@@ -212,7 +211,7 @@ function counted(text: string, number: number): string {
   return text.includes(' ') ? `${text} ${number}` : `${text}-${number}`
 }
 
-/** Letters and digits. A length of 1 or 2 gets all texts there are. */
+/** Letters and digits; for a length of 1 or 2 all possible texts. */
 function* codes(length: number, random: Random): Generator<string, void> {
   const count = 36 ** length
   const start = Array.from({ length }, () => random.between(0, 35)).reduce((value, digit) => value * 36 + digit, 0)

@@ -1,6 +1,6 @@
 /**
- * Faker text: readable texts by an attribute's name, from `@faker-js/faker`, an optional peer dependency. Uses an English instance of its
- * own: the caller's keeps its seed.
+ * Makes readable texts by an attribute's name, with `@faker-js/faker`, an optional peer dependency. Uses an English instance of its own:
+ * the caller's keeps its seed.
  */
 import type { Faker } from '@faker-js/faker'
 import type { Random } from './random.ts'
@@ -140,7 +140,7 @@ const BY_NAME: Readonly<Record<string, Topic>> = {
   'ip address': 'ip',
 }
 
-/** What `name` and `title` mean, by resource. */
+/** The meaning of `name` and `title`, by resource. */
 const NAMED: Readonly<Record<string, Topic>> = {
   user: 'fullName',
   person: 'fullName',

@@ -1,4 +1,4 @@
-/** Fault handle: a test's hold on a fault. */
+/** The handles of faults for tests, such as `const gate = engine.hold(...)`. */
 import type { FailureDetails } from './fault-options.ts'
 import type { FaultRequest } from './fault-request.ts'
 
@@ -22,14 +22,14 @@ export interface PendingFault {
   readonly match: string
 }
 
-/** What to do with faults no request has met, when the engine is reset or closed. */
+/** The treatment of unmet faults when the engine is reset or closed. */
 export type UnmetFaults = 'ignore' | 'throw'
 
 /** Holds requests. Disposing opens the gate. */
 export interface Gate extends FaultHandle {
   /** The first held request; rejects when the gate ends before. */
   readonly arrived: Promise<FaultRequest>
-  /** The held requests, in order of arrival. */
+  /** In order of arrival. */
   readonly requests: readonly FaultRequest[]
   /** Lets held and later requests pass. */
   release(): void

@@ -1,6 +1,6 @@
 /**
- * Fault injection: delays, failures, lost connections, rate limits and gates. Answers with fault_injected, rate_limited or the test's
- * error; rejects with ECONNRESET.
+ * Lets requests meet a test's delays, failures, lost connections, rate limits and gates. Answers with fault_injected, rate_limited or the
+ * test's error; rejects with ECONNRESET.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { anything } from '../../foundation/base/option-table.ts'
@@ -15,7 +15,7 @@ import { createLatency } from './latency.ts'
 import { TokenBucket, type RateLimit } from './rate-limit.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** Known faults: of more, a used-up fault goes first. */
+/** Of more, a used-up fault goes first. */
 const MAX_KNOWN = 1000
 
 export class Faults {
@@ -176,7 +176,6 @@ export class Faults {
     return { dispose, [Symbol.dispose]: dispose }
   }
 
-  /** Waiting requests are settled, too. */
   #end(rule: FaultRule, settle: (waiting: WaitingRequest) => void): void {
     rule.ended = true
     if (rule.met === 0 && this.#unmet === 'throw') this.#endedUnmet.push(rule)

@@ -1,4 +1,4 @@
-/** Fault request: a request for faults, and patterns that select requests. */
+/** The request that a fault meets, and the patterns that select requests. */
 import { findPathBelow } from '../../records/request/address.ts'
 import { lowerCase, readPath } from '../../records/request/parse-request.ts'
 import { readPairs } from '../../records/request/parsed-query.ts'

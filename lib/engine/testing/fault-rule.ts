@@ -1,4 +1,4 @@
-/** Fault rule: a requested fault, and waiting requests. */
+/** A fault inside of the engine, and the requests that wait for it. */
 import { connectionLost, type RestError } from '../../foundation/errors/errors.ts'
 import type { FaultHandle, FaultState, Gate, PendingFault } from './fault-handle.ts'
 import { checkDelay } from './fault-options.ts'
@@ -6,7 +6,7 @@ import type { CompiledMatch, FaultRequest } from './fault-request.ts'
 import type { LatencyProfile } from './latency.ts'
 import type { TokenBucket } from './rate-limit.ts'
 
-/** ES2022, a target of consumers, lacks the type of `Promise.withResolvers`. */
+/** The type of `Promise.withResolvers` is missing in ES2022, a target of consumers. */
 export interface Arriving {
   readonly promise: Promise<FaultRequest>
   readonly resolve: (request: FaultRequest) => void
@@ -49,7 +49,6 @@ export interface WaitingRequest {
 export interface MatchedFaults {
   readonly request: FaultRequest
   readonly waits: readonly { readonly rule: FaultRule; readonly ms: number | undefined }[]
-  /** A failure, a lost connection, or an exceeded limit. */
   readonly end: FaultRule | undefined
   readonly excess: RestError | undefined
   /** The ID of the ending fault, else of the first. */
@@ -57,7 +56,6 @@ export interface MatchedFaults {
 }
 
 export function describeFault({ id, effect, label, met, left, options }: FaultRule, waiting: readonly WaitingRequest[]): FaultState {
-  // What JSON can hold.
   const plain = Object.entries(options).filter(([, value]) => value !== undefined && typeof value !== 'function')
   const held = waiting.map(({ request: { method, path, query } }) => ({ method, path, query }))
   return {

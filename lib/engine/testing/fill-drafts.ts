@@ -1,4 +1,7 @@
-/** Draws values for slots, until unique sets are free among rows and drafts. Rejects an attribute whose type takes no made-up value. */
+/**
+ * Draws the made-up values of drafts, until unique sets are free among rows and drafts. Rejects an attribute whose type takes no made-up
+ * value.
+ */
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { Statement } from '../../records/database/dialect.ts'
 import type { RowConnection } from '../../records/database/connection.ts'
@@ -85,7 +88,6 @@ function readValues(part: DraftPart): readonly unknown[] {
   return [readScalar(holder[attribute.name], attribute.type)]
 }
 
-/** Drawings for one record, at most. */
 const ROUNDS = 20
 const WHOLE = { filters: [], limit: 1, offset: 0, key: [] } as const
 

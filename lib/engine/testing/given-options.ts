@@ -1,4 +1,4 @@
-/** Given options: arguments and results of `engine.given`. */
+/** The types of `engine.given`, arguments and results. */
 
 /**
  * Attributes, as in a body of POST, that are not made up. An object in a relation is completed, an ID links, a number in a list makes so

@@ -1,4 +1,4 @@
-/** Given services: calls of `engine.given` to the engine. */
+/** The calls of `engine.given` to the engine. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import type { Model, Resource } from '../../model/model.ts'
@@ -11,6 +11,5 @@ export interface GivenServices {
   readonly served: () => { readonly model: Model; readonly reader: Reader; readonly hashes: PasswordHashes | undefined }
   readonly connection: Connection
   readonly clock: Clock
-  /** Renderers get the context of a POST. */
   readonly context: (resource: Resource) => HookContext
 }

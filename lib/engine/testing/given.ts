@@ -1,4 +1,7 @@
-/** Given: `engine.given`. Rejects with resource_unknown, method_not_allowed, body_invalid, validation_failed, unique_conflict. */
+/**
+ * `engine.given`: inserts records with made-up values for tests. Rejects with resource_unknown, method_not_allowed, body_invalid,
+ * validation_failed, unique_conflict.
+ */
 import { assertJson, isObject, toJson } from '../../foundation/json/json.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { mustRange, readOptions } from '../../foundation/base/option-table.ts'

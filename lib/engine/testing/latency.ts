@@ -1,9 +1,8 @@
-/** Latency: delays like a real backend's, log-normal by two percentiles. Throws TypeError and RangeError for a malformed profile. */
+/** Draws delays like a real backend's, log-normal by two percentiles. Throws TypeError and RangeError for a malformed profile. */
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from './fault-options.ts'
 import { Random } from './random.ts'
 
-/** Delays that vary like a backend's. */
 export interface LatencyProfile {
   /** Milliseconds that half of the delays do not exceed, above 0. */
   readonly p50: number
@@ -34,7 +33,7 @@ function checkPercentile(name: string, value: unknown, where: string): void {
     throw new RangeError(`${where}: "${name}" must be a number of milliseconds above 0, at most ${MAX_DELAY}, got ${String(value)}.`)
 }
 
-/** Draws a standard normal number, by Box and Muller. */
+/** A standard normal number, by Box and Muller. */
 function drawNormal(random: Random): number {
   // The logarithm needs a number above 0.
   const radius = Math.sqrt(-2 * Math.log(1 - random.fraction()))

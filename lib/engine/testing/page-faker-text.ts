@@ -1,4 +1,4 @@
-/** Page faker text: a page does without Faker. */
+/** The twin of faker-text.ts for pages, without Faker. */
 import type { Readable } from './faker-text.ts'
 
 export async function loadReadable(): Promise<Readable | undefined> {

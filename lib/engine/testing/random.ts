@@ -1,5 +1,5 @@
 /**
- * Random: repeatable chance. A text names each stream: giving one value leaves others unchanged. The generator is sfc32 (Chris
+ * Gives repeatable random numbers. A text names each stream: giving one value leaves others unchanged. The generator is sfc32 (Chris
  * Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes of the name's SHA-256. Only 32-bit integers and one
  * division: the same bits on every machine and Node version.
  */

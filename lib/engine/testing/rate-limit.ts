@@ -1,8 +1,7 @@
-/** Rate limit: a token bucket, full at first, filled evenly by the engine's clock. Refuses with rate_limited. */
+/** `engine.rateLimit`: a token bucket, full at first, filled evenly by the engine's clock. Refuses with rate_limited. */
 import { parseDuration, type Clock } from '../../foundation/async/clock.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
-/** How many requests are allowed. */
 export interface RateLimit {
   /** Requests in the time, above 0; so many may come at once. */
   readonly requests: number

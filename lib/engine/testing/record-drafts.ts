@@ -1,4 +1,6 @@
-/** Completes overrides to a graph, with a draft for each record. Rejects relations needed in a circle. */
+/**
+ * Completes the caller's overrides for `engine.given` to a graph of records, with a draft for each. Rejects relations needed in a circle.
+ */
 import { isIds } from '../../model/ids-name.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type {
@@ -90,7 +92,6 @@ export class RecordDrafts {
     return draft
   }
 
-  /** To call once all slots are filled. */
   resolve(): void {
     this.#keys.resolve()
   }
@@ -215,7 +216,7 @@ function orderByColumns({ attributes }: Resource): readonly Attribute[] {
   return attributes.some(attribute => size(attribute) > 1) ? attributes.toSorted((a, b) => size(a) - size(b)) : attributes
 }
 
-/** For an abstract class, names the first class below, unless the body names a class. */
+/** Names the first class below an abstract class, unless the body names a class. */
 function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unknown>): void {
   if (hierarchy?.attribute === undefined || hierarchy.classValue !== undefined) return
   const { attribute: name, byValue } = hierarchy

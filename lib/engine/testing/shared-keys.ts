@@ -1,6 +1,6 @@
 /**
- * Shared keys: foreign keys that share a column with another attribute, such as a tenant in every key. One value follows from the other; a
- * parent linked twice is created once.
+ * Fills foreign keys that share a column with another attribute, such as a tenant in every key. One value follows from the other; a parent
+ * linked twice is created once.
  *
  * ```
  * line (tenant_id, order_id) references order (tenant_id, id): the line has the tenant of the order

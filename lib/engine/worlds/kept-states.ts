@@ -1,6 +1,6 @@
 /**
- * Kept states: from the first listener or workbench on, the state before each request that may write: a copy of the data, or a position in
- * a server's log. A reading request has the next write's state, if nothing changed between.
+ * Keeps the state before each request that may write, for `engine.restore({ before })`, from the first listener or workbench on: a copy of
+ * the data, or a position in a server's log. A reading request has the state of the next write, if nothing changed between.
  */
 import type { ChangeRecorder } from '../../records/database/changes.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'

@@ -1,4 +1,4 @@
-/** Refuses to undo requests where anything else has changed data. Called while no write is running. */
+/** Refuses `engine.restore({ undo })` where anything else has changed data. Called while no write is running. */
 import type { Journal } from '../journal/journal.ts'
 import type { JournalRecord } from '../journal/journal-record.ts'
 import type { Events } from '../testing/events.ts'

@@ -1,6 +1,6 @@
 /**
- * Scenarios: named seeds. Makes a scenario's state, on the database before the seed, as a snapshot that forks share. Throws
- * RangeError for an unknown name, TypeError and RestError for records that the model refuses.
+ * Makes the states of named seeds, for `engine.scenario`: a snapshot of the database before the seed, with the scenario's records, which
+ * forks share. Throws RangeError for an unknown name, TypeError and RestError for records that the model refuses.
  */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { checkSeeds, type Seeds } from '../../model/seeds.ts'

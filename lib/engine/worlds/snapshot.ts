@@ -1,3 +1,4 @@
+/** The snapshot of an engine, and the state of a world beside its data. */
 import type { AuthState } from '../auth/authentication.ts'
 import type { ClockSetting } from '../../foundation/async/clock.ts'
 import { isObject } from '../../foundation/json/json.ts'
@@ -14,7 +15,6 @@ export interface WorldState {
   readonly learned: LearnedNames
 }
 
-/** Stores a world: see `PersistedWorld`. */
 export interface Persisted {
   /** The state beside the data has changed. */
   changed(): void
@@ -45,8 +45,8 @@ export function findSnapshotName(snapshot: Snapshot): string | undefined {
 }
 
 /**
- * The state of an engine at one moment, from `engine.snapshot()` for `engine.restore(snapshot)`. A snapshot never changes, and can be
- * restored any number of times, also by forks.
+ * The state of an engine at one moment, for `engine.restore(snapshot)`. A snapshot never changes, and can be restored any number of times,
+ * also by forks.
  */
 export class Snapshot {
   readonly #contents: SnapshotContents

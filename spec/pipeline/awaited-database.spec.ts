@@ -8,6 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import { RestEngine } from '../../lib/index.ts'
+import type { Connection } from '../../lib/records/database/connection.ts'
 import type { Reading } from '../../lib/records/database/dialect.ts'
 import { SqliteConnection } from '../../lib/databases/sqlite/connection.ts'
 
@@ -72,20 +73,23 @@ function* noted<T>(reading: Reading<T>, all: boolean): Reading<T> {
 }
 
 describe('a database that answers later', () => {
-  const { read, explain, unindexedLinks, deferReferences } = SqliteConnection.prototype
+  const { explain, unindexedLinks, deferReferences } = SqliteConnection.prototype
   let engine: RestEngine
+  let connection: Connection
+  let read: Connection['read']
   before(async () => {
     engine = await RestEngine.create({ entities: [User, Post, Tag], seed: SEED })
+    connection = internalsOf(engine).parts.connection
+    read = connection.read
   })
   afterEach(() => {
-    Object.assign(SqliteConnection.prototype, { read, explain, unindexedLinks, deferReferences })
+    connection.read = read
+    Object.assign(SqliteConnection.prototype, { explain, unindexedLinks, deferReferences })
   })
   after(() => engine.close())
 
   it('reads a page and its count in one message, and the relations of each level in one', async () => {
-    SqliteConnection.prototype.read = function (reading, end) {
-      return read.call(this, () => noted(reading(), false), end) as never
-    }
+    connection.read = (reading, end) => read(() => noted(reading(), false), end)
     const sizes = async (path: string): Promise<number[]> => {
       messages = []
       assert.equal((await engine.handle('GET', path)).status, 200)
@@ -100,10 +104,7 @@ describe('a database that answers later', () => {
 
   it('gives the same answers', async () => {
     const atOnce = await Promise.all(QUERIES.map(async path => engine.handle('GET', path)))
-    const later = function (this: SqliteConnection, reading: () => Reading<unknown>, end: never): unknown {
-      return turn().then(() => read.call(this, () => noted(reading(), true), end))
-    }
-    SqliteConnection.prototype.read = later as typeof read
+    connection.read = (reading, end) => turn().then(() => read(() => noted(reading(), true), end))
     for (const [index, path] of QUERIES.entries()) {
       const { status, body } = await engine.handle('GET', path)
       const { timestamp: _, ...shown } = body as { timestamp?: string }

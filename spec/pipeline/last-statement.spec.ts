@@ -4,10 +4,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { defineEntity, p } from '@mikro-orm/sqlite'
+import { internalsOf } from '../../lib/engine/assembly/internals.ts'
 import type { Reading, ReadingStep } from '../../lib/records/database/dialect.ts'
-import type { Connection } from '../../lib/records/database/connection.ts'
-import { PostgresConnection } from '../../lib/databases/postgres/connection.ts'
-import { SqliteConnection } from '../../lib/databases/sqlite/connection.ts'
 import { createEngine, describeStores } from '../helpers/stores.ts'
 
 const Note = defineEntity({ name: 'Note', properties: { id: p.integer().primary(), text: p.string() } })
@@ -21,28 +19,10 @@ function* read(...last: boolean[]): Reading<number> {
   return last.length
 }
 
-/** The connection that an engine reads by. */
-async function connectionOf(ask: () => Promise<unknown>): Promise<Connection> {
-  const found: Connection[] = []
-  const kept = [SqliteConnection, PostgresConnection].map(({ prototype }) => ({ prototype, read: prototype.read }))
-  for (const { prototype, read: own } of kept) {
-    prototype.read = function (this: SqliteConnection & PostgresConnection, ...given: Parameters<Connection['read']>) {
-      found.push(this)
-      return own.apply(this, given as never)
-    } as never
-  }
-  try {
-    await ask()
-  } finally {
-    for (const { prototype, read: own } of kept) prototype.read = own
-  }
-  return found[0]!
-}
-
 describeStores('a reading', () => {
   it('has no statement behind one that says it is the last', async () => {
     await using engine = await createEngine({ entities: [Note] })
-    const connection = await connectionOf(() => engine.handle('GET', '/v1/notes'))
+    const { connection } = internalsOf(engine).parts
     const run = async (...last: boolean[]): Promise<number> => connection.read(() => read(...last))
     const inside = (...last: boolean[]): Promise<number> => connection.write(async () => connection.read(() => read(...last)))
     for (const way of [run, inside]) {

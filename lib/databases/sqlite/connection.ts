@@ -40,6 +40,7 @@ export class SqliteConnection extends OrmConnection implements Connection {
   readonly filters: AddedFilters
   readonly keepsConstraints: boolean
   readonly mayHoldMisfits: boolean
+  read: Connection['read']
   readonly #observers = new Observers()
   readonly #readings: Readings
   readonly #unitsOfWork: UnitsOfWork
@@ -55,6 +56,7 @@ export class SqliteConnection extends OrmConnection implements Connection {
     this.#makeOrm = makeOrm
     this.transactions = new Transactions(this.#observers)
     this.#readings = new Readings(content, this.transactions, this.#observers)
+    this.read = this.#readings.read
     this.#unitsOfWork = new UnitsOfWork(content, this.transactions, this.#observers, this)
   }
 
@@ -68,10 +70,6 @@ export class SqliteConnection extends OrmConnection implements Connection {
 
   attach(orm: MikroORM): void {
     this.#orm = orm
-  }
-
-  read<T>(reading: () => Reading<T>, end?: RequestAbort): T | Promise<T> {
-    return this.#readings.read(reading, end)
   }
 
   readNow<T>(reading: () => Reading<T>): T {

@@ -1,6 +1,6 @@
 /** Content: the open handle, and all that outlives a handle that `restore` replaces: image, baseline of `reset`, highest keys, clock. */
 import { openRaw } from './driver/open-raw.ts'
-import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'
+import type { Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import type { WorldImage } from '../../records/database/world-store.ts'
 import { SqliteDatabase } from './database/sqlite-database.ts'
@@ -33,7 +33,8 @@ export class Content {
   #started = false
   #isForeign = false
   #clock: Clock | undefined
-  #isBehind = false
+  /** The clock has been set or moved, or the database replaced. Where `Date` is replaced, SQL may have an old time, too. */
+  isBehind = false
   #keys = new Autoincrement(new Map())
   #written: (() => void) | undefined
 
@@ -67,20 +68,15 @@ export class Content {
 
   follow(clock: Clock): void {
     this.#clock = clock
-    this.#isBehind = true
-    clock.whenMoved(() => (this.#isBehind = true))
+    this.isBehind = true
+    clock.whenMoved(() => (this.isBehind = true))
   }
 
-  /** SQL may have an old time: the clock was set, or the database or `Date` replaced. */
-  get mayLag(): boolean {
-    return this.#isBehind || (isDateReplaced() && !this.handle.followsTime)
-  }
-
-  /** Not for the system's clock: SQLite's own functions of time are faster. */
+  /** Before a statement, where SQL may have an old time. Not for the system's clock: SQLite's own functions of time are faster. */
   followClock(): void {
     const clock = this.#clock
     if (clock?.isSystem === false) this.handle.followTime(() => clock.now())
-    this.#isBehind = false
+    this.isBehind = false
   }
 
   readonly #now = (): Date => this.#clock?.now() ?? new Date()
@@ -200,7 +196,7 @@ export class Content {
     this.handle.close()
     this.handle = handle
     this.#image = image
-    this.#isBehind = true
+    this.isBehind = true
   }
 
   /** @throws Error when the content was too large to be kept. */

@@ -1,7 +1,7 @@
 /** ORM host: lends the open database to MikroORM, with the lock, counted keys and the clock. */
 import type { Transaction } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
-import type { Clock } from '../../foundation/async/clock.ts'
+import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
 import type { Content } from './content.ts'
 import type { PreparedQuery } from './database/sqlite-database.ts'
@@ -49,7 +49,7 @@ export class OrmHost implements ConnectionHost {
   }
 
   prepare(sql: string): PreparedQuery {
-    if (this.#content.mayLag) this.#content.followClock()
+    if (this.#content.isBehind || isDateReplaced()) this.#content.followClock()
     return this.#content.handle.prepare(sql)
   }
 

@@ -3,6 +3,7 @@
  * readings may wait in line.
  */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
+import { isDateReplaced } from '../../foundation/async/clock.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
 import type { Reading, ReadingStep, Row } from '../../records/database/dialect.ts'
@@ -31,7 +32,7 @@ function runSteps<T>(reading: Reading<T>, pages: CountedPages, run: RunStep): T 
   while (next.done !== true) {
     const batch = next.value
     const [first] = batch
-    next = reading.next(first?.counted === undefined ? runBatch(batch, run) : pages.run(batch, run, () => runBatch(batch, run)))
+    next = reading.next(first?.counted === undefined ? runBatch(batch, run) : pages.run(batch, run, runBatch))
     if (next.done !== true) checkFollowed(batch)
   }
   return next.value
@@ -62,8 +63,10 @@ export class Readings {
   }
 
   /** See `Connection.read`. */
-  read<T>(reading: () => Reading<T>, givenEnd?: RequestAbort): T | Promise<T> {
-    const { current: transaction, lock: shared } = this.#transactions
+  readonly read = <T>(reading: () => Reading<T>, givenEnd?: RequestAbort): T | Promise<T> => {
+    const { lock: shared } = this.#transactions
+    // An open transaction holds the lock.
+    const transaction = shared.held ? this.#transactions.current : undefined
     const lock = transaction === undefined ? shared : transaction.nested
     // A reading within a write has the write's time budget.
     const end = givenEnd ?? transaction?.end
@@ -141,8 +144,8 @@ export class Readings {
 
   /** The caller holds the lock, or the connection is idle. */
   run<T>(reading: Reading<T>, end?: RequestAbort): T {
-    const { handle } = this.#content
-    if (this.#content.mayLag) this.#content.followClock()
+    const { handle, isBehind } = this.#content
+    if (isBehind || isDateReplaced()) this.#content.followClock()
     const trace = this.#observers.traces?.current
     if (end?.deadline !== undefined) return this.#runInTime(reading, end, end.deadline, trace)
     if (trace === undefined) return runSteps(reading, handle.pages, handle.read)

@@ -6,6 +6,7 @@ import { bindSurroundings } from '../../foundation/async/surroundings.ts'
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
+import { isDateReplaced } from '../../foundation/async/clock.ts'
 import { RestError } from '../../foundation/errors/errors.ts'
 import type { StoredTable } from '../../model/stored-table.ts'
 import type { BehindWrite, RowsWritten } from '../../records/database/connection.ts'
@@ -234,7 +235,7 @@ export class UnitsOfWork {
   }
 
   #send(sql: string, parameters: readonly unknown[]): RawResult {
-    if (this.#content.mayLag) this.#content.followClock()
+    if (this.#content.isBehind || isDateReplaced()) this.#content.followClock()
     const trace = this.#observers.traces?.current
     const statement = this.#content.handle.prepare(sql)
     return trace === undefined ? statement.run(parameters) : trace.statement(sql, parameters, countChanges, () => statement.run(parameters))

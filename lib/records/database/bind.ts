@@ -3,7 +3,6 @@
  * parameter_invalid.
  */
 import { withArticle } from '../../foundation/base/article.ts'
-import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Binding } from './binding.ts'
 import type { Dialect, Statement } from './dialect.ts'
 import { RefusedValue } from './refused-value.ts'
@@ -81,7 +80,7 @@ function bindParameter(binding: Binding, given: Arguments, dialect: Dialect): un
     case 'cursor':
       return bindCursor(given.start!, binding.index, dialect)
     case 'key':
-      return encode(given.key[binding.part], binding, dialect)
+      return binding.isPlain === true ? given.key[binding.part] : encode(given.key[binding.part], binding, dialect)
     case 'links':
       return given.links
     case 'link':
@@ -194,21 +193,21 @@ function filterParameter(binding: Binding & { from: 'filter' }, { filters, misfi
   const { type, form } = binding
   const filter = filters[binding.filter]!
   const value = filter.values[binding.value]!
+  const text = value.kind === 'text' ? value.text : ''
   if (form !== 'value' && form.of === 'pattern') {
-    const pieces = value.kind === 'pattern' ? value.pieces : [textOf(value)]
+    const pieces = value.kind === 'pattern' ? value.pieces : [text]
     checkLength(pieces, filter)
     return form.encode(pieces)
   }
-  if (
-    misfits !== undefined &&
-    mayBeMisfit(filter, type) &&
-    isSpelledAsShown(textOf(value)) &&
-    parseScalar(textOf(value), type) === undefined
-  ) {
-    misfits.refusal = wrongValueError(value, type, filter)
-    return form === 'value' || form.takesMisfits === true ? textOf(value) : null
+  const typed = parseScalar(text, type)
+  if (typed === undefined) {
+    const refusal = wrongValueError(value, type, filter)
+    if (misfits === undefined || !mayBeMisfit(filter, type) || !isSpelledAsShown(text)) throw refusal
+    misfits.refusal = refusal
+    return form === 'value' || form.takesMisfits === true ? text : null
   }
-  const bound = parseBound(value, type, filter, dialect)
+  if (binding.isPlain === true) return typed
+  const bound = dialect.findBound(typed, type, filter.operator)
   return bound === null ? null : encode(bound, binding, dialect)
 }
 
@@ -261,8 +260,7 @@ function textOf(value: RawValue): string {
 }
 
 /** Names the filter, when the database refuses a value: `?ip=abc` of an `inet` column. */
-export function explainRefused<T>(reading: Awaitable<T>, filters: readonly RawFilter[]): Awaitable<T> {
-  if (!(reading instanceof Promise)) return reading
+export function explainRefused<T>(reading: Promise<T>, filters: readonly RawFilter[]): Promise<T> {
   return reading.catch((error: unknown) => {
     const binding = error instanceof RefusedValue ? error.binding : undefined
     if (binding?.from !== 'filter' && binding?.from !== 'filterList') throw error

@@ -11,6 +11,7 @@ export type Binding =
       readonly type: ScalarType
       readonly form: ValueForm
       readonly inDocument: boolean
+      readonly isPlain?: boolean
     }
   | {
       readonly from: 'filterKey'
@@ -39,7 +40,8 @@ export type Binding =
       readonly forms: readonly ValueForm[]
       readonly oneOf?: ToOneOfAttribute
     }
-  | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm }
+  /** `isPlain`: the database takes the engine's value as it is. */
+  | { readonly from: 'key'; readonly part: number; readonly type: ScalarType; readonly form: ValueForm; readonly isPlain?: boolean }
   /** All owners' keys, for one statement. */
   | { readonly from: 'links'; readonly parts: readonly KeyPart[] }
   /** The key of the only owner. */

@@ -211,15 +211,12 @@ export class Reader {
   relatedKeys(owner: Resource, key: KeyValues, relation: RelationAttribute, { parameters, visibility, ctx }: View): Awaitable<KeyValues[]> {
     const { dialect } = this.#connection
     const given: Arguments = { filters: parameters.filters, key, findValues: visibility.findValues, ctx, ...WHOLE }
-    return chain(this.#planKeys(owner, key, relation, parameters, visibility), read =>
-      chain(
-        explainRefused(
-          this.#connection.read((): Reading<readonly unknown[]> => readRecords(read, given, dialect)),
-          given.filters,
-        ),
-        ids => ids.map(id => keyFromJson(id, relation.target)!),
-      ),
-    )
+    return chain(this.#planKeys(owner, key, relation, parameters, visibility), read => {
+      const ids = this.#connection.read((): Reading<readonly unknown[]> => readRecords(read, given, dialect))
+      return chain(ids instanceof Promise ? explainRefused(ids, given.filters) : ids, found =>
+        found.map(id => keyFromJson(id, relation.target)!),
+      )
+    })
   }
 
   /** `count`: of all matching records. */
@@ -319,7 +316,8 @@ export class Reader {
     const before = trace?.enter('render')
     if (end?.deadline !== undefined) end.asked = view.parameters
     const rows = this.#connection.read(reading, end, view.behind)
-    const result = given.filters.length === 0 && (given.lists ?? []).length === 0 ? rows : explainRefused(rows, given.filters)
+    const isFiltered = given.filters.length > 0 || (given.lists ?? []).length > 0
+    const result = rows instanceof Promise && isFiltered ? explainRefused(rows, given.filters) : rows
     const finished = given.pending === undefined ? result : finishRender(result, given.pending, view.ctx)
     return trace === undefined ? finished : trace.goBack(before!, finished)
   }

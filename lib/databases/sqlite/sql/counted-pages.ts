@@ -21,13 +21,14 @@ export class CountedPages {
     this.#estimate = estimate
   }
 
-  run(batch: readonly ReadingStep[], run: RunStep, runBoth: () => Results): Results {
+  /** @param runBatch runs statement by statement */
+  run(batch: readonly ReadingStep[], run: RunStep, runBatch: (batch: readonly ReadingStep[], run: RunStep) => Results): Results {
     const [page] = batch as [ReadingStep]
     const most = this.#findMost(page)
-    if (most === undefined) return runBoth()
+    if (most === undefined) return runBatch(batch, run)
     const pagesWithFew = this.#pagesWithFew.get(page.statement) ?? TRUST
     const found = pagesWithFew < TRUST ? undefined : readCounted(batch, most, run)
-    const both = found ?? runBoth()
+    const both = found ?? runBatch(batch, run)
     this.#pagesWithFew.set(page.statement, countOf(page, both) <= most ? pagesWithFew + 1 : 0)
     return both
   }

@@ -1,6 +1,7 @@
 /** Encode: makes parameters of values, one by one or as a JSON text for `json_each`. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
-import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import type { ScalarKind, ScalarType } from '../../../foundation/values/scalar-type.ts'
+import type { Binding } from '../../../records/database/binding.ts'
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import type { KeyPart } from '../../../model/model.ts'
 
@@ -11,6 +12,14 @@ export function encode(value: unknown, type: ScalarType, inDocument: boolean): u
   if (type.kind === 'datetime' && inDocument) return new Date(value as number).toISOString()
   // better-sqlite3 takes objects for lists of parameters.
   return typeof value === 'object' && value !== null && !(value instanceof Uint8Array) ? JSON.stringify(value) : value
+}
+
+/** Neither `encode` nor `findBound` changes their values. */
+const PLAIN: ReadonlySet<ScalarKind> = new Set<ScalarKind>(['integer', 'bigint', 'float', 'text', 'uuid', 'date', 'time', 'datetime'])
+
+export function markPlain(binding: Binding): Binding {
+  if ((binding.from !== 'key' && binding.from !== 'filter') || binding.form !== 'value' || !PLAIN.has(binding.type.kind)) return binding
+  return binding.from === 'filter' && binding.inDocument ? binding : { ...binding, isPlain: true }
 }
 
 /** Undefined for a value that cannot be bound. Integers become BigInt: a number would be stored as REAL. */

@@ -5,6 +5,7 @@
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'
+import { markPlain } from './encode.ts'
 import { Estimate } from './estimate.ts'
 import type { Sql } from '../../sql/sql.ts'
 
@@ -49,10 +50,11 @@ const HEAVY = 200
 
 export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {
   const sql = whole.text.replaceAll(CLAUSE, '').replaceAll(MARK, '')
-  if (sql === whole.text) return { sql, bindings: whole.bindings }
+  const bindings = whole.bindings.map(markPlain)
+  if (sql === whole.text) return { sql, bindings }
   // JSON, functions of the engine and subqueries cost more than a comparison.
   const calls = sql.match(/json_(?!each)|mikro_|\(select /g)?.length ?? 0
-  const weight = 1 + whole.bindings.length + 20 * calls
+  const weight = 1 + bindings.length + 20 * calls
   const mask = weight >= HEAVY ? '0' : '15'
   let watched: string | undefined
   const costs: Costs = {
@@ -66,5 +68,5 @@ export function buildStatement(whole: Sql, visits: readonly Visit[], about: stri
       }))
     },
   }
-  return { sql, bindings: whole.bindings, costs }
+  return { sql, bindings, costs }
 }

@@ -1,7 +1,7 @@
 /**
- * Arrange: orders new records, for statements and the unit of work, so that both count the same keys. Within a resource, records with a
- * given key come first, then the others as listed. A record waits for needed keys, and holds up later records of the resource. Where a list
- * is held up for good, needed records come first: `steps: [{ name: 'b', after: 'a' }, { name: 'a', after: 'root' }]` counts 1 for `a`.
+ * Orders new records for insertion, so that statements and the unit of work count the same keys. Within a resource, records with a given
+ * key come first, then others as listed. A record waits for needed keys, and holds up later records of the resource. If held up for good,
+ * needed records come first: `steps: [{ name: 'b', after: 'a' }, { name: 'a', after: 'root' }]` counts 1 for `a`.
  */
 import type { Resource } from '../../model/model.ts'
 
@@ -9,7 +9,7 @@ export interface Need<R> {
   readonly needed: R
   /** Not null: nothing can set the link later. */
   readonly isRequired: boolean
-  /** The needed record must be of an earlier group. */
+  /** The needed record must be in an earlier group. */
   readonly awaitsKey: boolean
 }
 
@@ -22,7 +22,7 @@ interface Arrangeable {
 
 type NeedsOf<R> = (record: R) => readonly Need<R>[]
 
-/** Returns groups in the order of insertion; undefined where records need each other in a circle. */
+/** Gives groups in the order of insertion; undefined for a circle of needs. */
 export function arrange<R extends Arrangeable>(records: readonly R[], needsOf: NeedsOf<R>): readonly (readonly R[])[] | undefined {
   let queues = [...Map.groupBy(records, ({ resource }) => resource).values()].map(sortGivenFirst)
   if (records.every(record => needsOf(record).length === 0)) return [queues.flat()]
@@ -30,7 +30,7 @@ export function arrange<R extends Arrangeable>(records: readonly R[], needsOf: N
   for (let count = 0; count < records.length;) {
     const place = groups.length
     let group = takeReady(queues, needsOf, place, true)
-    // Nullable links must not decide: the unit of work sets such links later.
+    // The unit of work sets nullable links later: such links must not decide.
     if (group.length === 0 && queues.every(queue => queue.every(record => needsOf(record).every(isRequired))))
       group = takeReady(queues, needsOf, place, false)
     if (group.length === 0) return undefined

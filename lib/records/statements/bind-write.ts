@@ -1,4 +1,6 @@
-/** Bind write: binds the values of a valid change, with defaults and values of the constructor, `onCreate` and `onUpdate`. */
+/**
+ * Binds a valid change to an insert, update or delete of one row, with defaults and values of the constructor, `onCreate` and `onUpdate`.
+ */
 import { isRaw } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
@@ -20,7 +22,7 @@ export interface BoundStatement {
   readonly parameters: readonly unknown[]
 }
 
-/** `key` is undefined where the database counts the key. */
+/** `key` undefined: the database counts. */
 export interface BoundInsert extends BoundStatement {
   readonly resource: Resource
   readonly stored: StoredTable
@@ -33,12 +35,12 @@ export interface BoundColumns {
   readonly parameters: readonly unknown[]
 }
 
-/** Stored JSON of embedded objects that a body gives in part (planned-documents.ts). */
+/** Stored JSON of embedded objects given in part (planned-documents.ts). */
 export type Documents = ReadonlyMap<EmbeddedAttribute, unknown>
 
 const NO_DOCUMENTS: Documents = new Map()
 
-/** A link to a record inserted by the same write. */
+/** A link to another new record of the same write. */
 interface BoundLink {
   readonly attribute: ToOneAttribute
   readonly key: KeyValues
@@ -83,7 +85,7 @@ function findKey(values: readonly unknown[], { key, generatedKey }: Resource): K
   return parts.map((part, index) => toKeyPart(part, key[index]!.type))
 }
 
-/** Leaves out the version, which the statement counts up. */
+/** Without the version, counted up by the statement. */
 export function bindColumns(
   change: RecordInput,
   stored: StoredTable,
@@ -126,7 +128,7 @@ function addColumns(
   }
 }
 
-/** The statement finds a row if the record differs from the values. */
+/** Finds the row, if some value differs. */
 export function bindDiffers(
   { columns, parameters }: BoundColumns,
   stored: StoredTable,
@@ -212,7 +214,7 @@ function takeValues({ values, links }: RecordInput, stored: StoredTable, documen
   return given
 }
 
-/** Takes the values of an object in columns. `{ "address": null }` sets all columns to NULL. */
+/** Takes the values of an embedded object in columns. `{ "address": null }` sets all columns to NULL. */
 function takeInside(
   values: readonly ValueInput[] | null,
   { attributes }: EmbeddedAttribute,
@@ -264,12 +266,12 @@ export function compute(computed: Computed, entity: object, { orm }: Connection)
   return keepSurroundings(() => computed(entity, orm.em))
 }
 
-/** A limit: clients choose the attributes of a body. */
+/** Clients choose the attributes of bodies. */
 const SHAPES = 200
 
 interface KnownBinding {
   readonly shapes: LruCache<Statement>
-  /** The last statement of each kind: comparing columns costs less than building a text. */
+  /** The last of each kind: comparing columns costs less than building a text. */
   readonly last: Map<string, { readonly columns: readonly StoredColumn[]; readonly statement: Statement }>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Change record: changes a record by statements, with nested records and links, where no code of the application takes part. A body of one
- * row is written by a shape (row-shape.ts); only values beyond the shape are validated.
+ * Changes a record by statements of the engine, with nested records and links: `PATCH /v1/users/1`. A body for one row is written by a
+ * shape (row-shape.ts); only values unfit for the shape are validated.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -37,7 +37,7 @@ import { bindFields, type RowShapes } from './row-shapes.ts'
 interface RecordBefore {
   readonly address: RecordAddress
   readonly rules: RowRules | undefined
-  /** Undefined: the request does not depend on the version. */
+  /** Undefined: no condition on the version. */
   readonly current: Record<string, unknown> | undefined
   readonly shown: RecordAddress
   readonly before: JsonRecord | undefined
@@ -70,7 +70,7 @@ export class RecordChanger {
     this.#rows = new RowChanges(connection, reader)
   }
 
-  /** Undefined where the unit of work must change the record. */
+  /** Undefined: the unit of work must change the record. */
   update(address: RecordAddress, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const { resource, key, id } = address
     const given: GivenBody = { resource, body, validation: { mode: 'update', key }, view, id }
@@ -81,7 +81,7 @@ export class RecordChanger {
     return row === null || plan === undefined ? undefined : { given, run: () => this.#updateBody(plan, row, address, given) }
   }
 
-  /** `PATCH /v1/books/1/author` changes the author, and answers with the book; undefined where the book links none. */
+  /** `PATCH /v1/books/1/author` changes the author, and answers with the book; undefined for an empty link. */
   updateLinked(owner: RecordAddress, link: ToOneAttribute, body: JsonObject, view: View): PlannedWrite<Written | undefined> | undefined {
     const { target } = link
     const row = planRows(target)
@@ -100,7 +100,7 @@ export class RecordChanger {
   #plan(row: RowPlan, resource: Resource, body: JsonObject, { visibility }: View): BodyPlan | undefined {
     const plan = planChanges(row, resource, body, this.#connection)
     if (plan === undefined || !writesPivots(plan, this.#connection)) return undefined
-    // Only the unit of work places hidden members of an ordered list.
+    // Only the unit of work can place hidden members of an ordered list.
     const isOrdered =
       visibility !== EVERYTHING && [...plan.pivots.values()].some(list => findOrder(list) !== undefined && hidesMembers(list))
     return isOrdered ? undefined : plan
@@ -110,7 +110,7 @@ export class RecordChanger {
     const { resource, key, id } = address
     const { body, view } = given
     const rules = RowRules.of(this.#connection, this.#reader, view)
-    // A function of the model, or a condition of the request, needs the row before.
+    // Conditions of the request, and functions of the model, need the row before.
     const isLookedAt = shape.row.touched.length > 0 || hasPrecondition(view.ctx.headers)
     if (shape.plain !== undefined && rules === undefined && !isLookedAt) {
       const parameters = bindFields(shape, body)
@@ -119,8 +119,7 @@ export class RecordChanger {
       const written = parameters === undefined ? undefined : yield* this.#rows.update(change, view, rules)
       if (written !== undefined) return written
     }
-    // A missing or hidden record gives record_not_found before any other refusal. Where nothing else is asked of the record, the changing
-    // statement looks for the record.
+    // record_not_found comes before any other refusal. If nothing else is asked of the record, the changing statement looks for the record.
     const looksBy =
       rules !== undefined && rules.writing === undefined && !isLookedAt && !this.#connection.mayHoldMisfits ? rules : undefined
     const isUnseen = looksBy?.hides(resource) === true && !hasFixed(resource)
@@ -147,7 +146,10 @@ export class RecordChanger {
     return (yield* this.#rows.update(change, view, rules))!
   }
 
-  /** Refuses a record that the caller may not see or change. Returns a record that a fixed filter may hide afterwards. */
+  /**
+   * Refuses a record hidden from the caller, or not to be changed. Returns a record for the answer, if a fixed filter may hide the record
+   * afterwards.
+   */
   *#admit(address: RecordAddress, body: JsonObject, view: View, rules: RowRules): Coroutine<JsonRecord | undefined> {
     const { resource, key, id } = address
     if (!hasFixed(resource)) {
@@ -209,7 +211,7 @@ export class RecordChanger {
     const { body, view } = given
     const { isWide } = plan
     const objects = yield* readDocuments(resource, body, key, this.#connection)
-    // An undone write has drawn keys, and a rule for writing refuses members first.
+    // Undone writes have drawn keys; rules for writing refuse members first.
     const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     // An existing database may lack the model's constraints.
     const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst
@@ -222,7 +224,7 @@ export class RecordChanger {
     if (relations !== undefined) yield* relations.requireNeeded(change.lists, resource, key)
     const rowChange = relations === undefined ? change : yield* relations.createLinked(change)
     const columns = bindColumns(rowChange, row.stored, this.#connection, objects?.documents)
-    // Visibility of list members may depend on the record before the change.
+    // Members may be visible only by the record before the change.
     if (relations !== undefined) yield* relations.replace(change.lists, resource, key)
     const written = (yield* this.#rows.update({ row, columns, ...found, isWide }, view, rules))!
     if (change.lists.length > 0)
@@ -236,7 +238,7 @@ export class RecordChanger {
     return (yield* this.#rows.update({ row, columns, ...found }, view, found.rules))!
   }
 
-  /** All errors of the body come first, also taken values. */
+  /** Errors of the body come first, also taken values. */
   *#checkVersion(current: Record<string, unknown>, change: RecordInput, uniquesLater: boolean, given: GivenBody): Coroutine<void> {
     try {
       checkVersion(current, change)
@@ -246,7 +248,7 @@ export class RecordChanger {
     }
   }
 
-  /** Whether all links are in many-to-many lists, and the database refuses missing members. */
+  /** Whether only many-to-many lists have links, and the database refuses missing members. */
   #refusesLinks({ pivots, created, linksOthers }: BodyPlan): boolean {
     if (pivots.size === 0 || created.size > 0 || linksOthers) return false
     for (const [table, { via }] of pivots)
@@ -255,7 +257,7 @@ export class RecordChanger {
   }
 }
 
-/** Whether the caller sees all possible members, as far as rules answer without a promise. */
+/** Whether the caller surely sees all possible members. Rules with a promise count as no. */
 function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
   if (visibility === EVERYTHING) return true
   if (visibility.writing !== undefined) return false

@@ -1,4 +1,4 @@
-/** Explain way: tells `engine.explain` why the unit of work does a write, as plan-rows.ts and plan-body.ts decide. */
+/** Explains, for `engine.explain`, why the unit of work does a write, by the decisions of plan-rows.ts and plan-body.ts. */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { RowConnection } from '../database/connection.ts'
 import type { Attribute, Resource, ToManyAttribute } from '../../model/model.ts'

@@ -1,4 +1,4 @@
-/** Insert record: inserts records by statements, with nested records and links. */
+/** Inserts records by statements of the engine, with nested records and links: `POST /v1/users`. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -30,11 +30,11 @@ import { bindFields, bindNewRow, forgetMade, hasNames, type RowShapes } from './
 
 const CREATE: Validation = { mode: 'create' }
 
-/** The list in the path of a new member. */
+/** The list in the path: `POST /v1/users/1/posts`. */
 interface OwnList {
   readonly owner: RecordAddress
   readonly list: ToManyAttribute
-  /** Undefined: the list has a pivot table. */
+  /** Undefined for a pivot table. */
   readonly link: ToOneAttribute | undefined
 }
 
@@ -61,7 +61,7 @@ export class RecordInserter {
     this.#shapes = shapes
   }
 
-  /** Undefined where the unit of work must insert the record. */
+  /** Undefined: the unit of work must insert the record. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const given: GivenBody = { resource, body, validation: CREATE, view, id: undefined }
     const shape = this.#shapes.findInsert(resource, body)
@@ -73,7 +73,7 @@ export class RecordInserter {
     return { given, run: again => this.#insertBody(plan, { stored: row.stored, given: { ...given, again }, own: undefined }) }
   }
 
-  /** By statements of many rows. Undefined: the records are to be created singly, also after a refusal. */
+  /** Inserts many records by few statements. Undefined: to be created singly, also after a refusal. */
   insertAll(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[] | undefined> | undefined {
     const [first] = bodies
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
@@ -93,14 +93,14 @@ export class RecordInserter {
     )
     const keys = yield* insertRows(bound, this.#connection, view.end)
     const records = yield* wait(this.#reader.records(resource, keys, view))
-    // A trigger has taken a row away.
+    // A trigger has removed a row.
     if (records.length !== keys.length) throw yield* statementDropped(resource, 'inserted', this.#connection)
     forgetMade(given)
     return records.map((record, index) => ({ resource, key: keys[index]!, record }))
   }
 
   *#linksExist({ link }: RowShape, bodies: readonly JsonObject[]): Coroutine<boolean> {
-    // `withRowKeys` has just found records named by a shown key.
+    // `withRowKeys` has just found records with shown keys.
     if (link === undefined || link.attribute.target.shownKey !== undefined) return true
     const keys = new Map<string, KeyValues>()
     for (const { [link.name]: value } of bodies) {
@@ -168,7 +168,7 @@ export class RecordInserter {
     const { view } = given
     const rules = RowRules.of(this.#connection, this.#reader, view)
     if (own !== undefined) yield* this.#requireOwner(own, view, rules?.writing)
-    // An undone write has drawn keys already, and a rule for writing refuses members before a row is written.
+    // Undone writes have drawn keys; rules for writing refuse members before any row is written.
     const asksFirst = plan.isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst
     const change = yield* this.#validator.validateGiven(given, { uniquesLater })

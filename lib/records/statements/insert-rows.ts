@@ -1,4 +1,4 @@
-/** Insert rows: runs the inserts of bound rows in order. Neighbours with the same columns share a statement. */
+/** Runs the inserts of bound rows, in order. Neighbours with the same columns share a statement. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
@@ -10,7 +10,7 @@ import { statementDropped } from '../validate/dropped-writes.ts'
 
 interface RowInsertion {
   readonly behind: BehindWrite
-  /** PostgreSQL leaves out a row with taken unique values. */
+  /** PostgreSQL skips a row with taken unique values. */
   readonly isGuarded: boolean
 }
 
@@ -18,7 +18,7 @@ export function* insertRow(bound: BoundInsert, connection: RowConnection, { behi
   const { key, resource, stored, parameters } = bound
   const { statement } = isGuarded ? bound : bindRows([bound], connection)
   const { rows, counted } = yield* wait(connection.run(statement, parameters, behind))
-  // A trigger may have inserted another row with the given key instead.
+  // A trigger may have inserted another row with the given key.
   const isLeftOut = rows === 0 && (key === undefined || (isGuarded && connection.dialect.failsWhole && stored.keepsUnique))
   if (isLeftOut) throw yield* statementDropped(resource, 'inserted', connection, stored.table)
   return key ?? keyFromCount(counted, resource)
@@ -55,7 +55,7 @@ function* insertGroup(group: readonly BoundInsert[], connection: RowConnection, 
 
 function listKeys(rows: readonly BoundInsert[], { counted, keys }: RowsWritten): readonly KeyValues[] {
   if (rows[0]!.key !== undefined) return rows.map(({ key }) => key!)
-  // Refuses keys out of range. SQLite gives the last key, which is the highest.
+  // Refuses keys out of range. SQLite gives the last key, hence the highest.
   const last = keyFromCount(counted, rows[0]!.resource)
   if (rows.length === 1) return [last]
   const all = keys!()

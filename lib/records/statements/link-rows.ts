@@ -1,4 +1,4 @@
-/** Link rows: puts primary keys into bodies of a shape, where clients know linked records by another key: `{ "author": "some-slug" }`. */
+/** Puts primary keys into bodies, where clients link records by another key: `{ "author": "some-slug" }`. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { idFromJson, isShownKey, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'
@@ -12,7 +12,7 @@ export function isLinkedByShown(link: LinkField | undefined): link is LinkField 
   return link?.attribute.target.shownKey !== undefined
 }
 
-/** Undefined where the linked record is missing or hidden. */
+/** Undefined: the linked record is missing or hidden. */
 export function* resolveLink(
   link: LinkField,
   body: JsonObject,
@@ -27,7 +27,7 @@ export function* resolveLink(
     const isSeen = yield* wait(retryWithRules(visibility, () => hasVisibleTarget(attribute, visibility)))
     if (!isSeen || (key !== undefined && !(yield* wait(visibility.permits(attribute.target, 'get'))))) return undefined
   }
-  // `withRowKey` has just found a record named by a shown key.
+  // `withRowKey` has just found a record with a shown key.
   if (key === undefined || (visibility === EVERYTHING && attribute.target.shownKey !== undefined)) return rowBody
   return (yield* wait(reader.exists(attribute.target, key, visibility))) ? rowBody : undefined
 }
@@ -39,7 +39,7 @@ function* withRowKey(link: LinkField, body: JsonObject, connection: ReadingConne
   return key && replaceLink(body, link, key)
 }
 
-/** As `withRowKey`, for many bodies, by a single statement; undefined: a record is missing. */
+/** For many bodies, by a single statement; undefined: a record is missing. */
 export function* withRowKeys(
   link: LinkField,
   bodies: readonly JsonObject[],
@@ -59,7 +59,7 @@ export function* withRowKeys(
   })
 }
 
-/** Undefined for a value without the form of an ID. */
+/** Undefined: not the form of an ID. */
 function readId(value: unknown, { attribute }: LinkField): RecordKey | null | undefined {
   if (value === null) return null
   if (typeof value === 'object' || (typeof value === 'string' && !value.isWellFormed())) return undefined

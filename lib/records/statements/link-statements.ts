@@ -1,4 +1,4 @@
-/** Link statements: runs the statements that set links. */
+/** Binds keys for statements on links, and runs the statements. */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { keyFromText, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
@@ -13,7 +13,7 @@ export class LinkStatements {
     this.#connection = connection
   }
 
-  /** For keys of a single part. */
+  /** For keys with a single part. */
   toParameter(key: KeyValues, resource: Resource): unknown {
     return bindKey(key, resource, resource.readStored()!, this.#connection)[0]
   }
@@ -38,7 +38,7 @@ export class LinkStatements {
   }
 }
 
-/** A key of another type, in an existing file, stays a text. */
+/** In an existing file, a key of another type stays a text. */
 export function toKeys(texts: readonly unknown[], target: Resource): readonly KeyValues[] {
   return texts.map(text => keyFromText(String(text), target) ?? [String(text)])
 }

@@ -1,4 +1,4 @@
-/** New rows: inserts records, with nested records, in the order of `arrange`. A row is bound after the new rows linked by the row. */
+/** Inserts new records, with nested records, in the order of arrange.ts. Rows linked by a row are inserted before. */
 import type { Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { KeyValues } from '../../model/key.ts'
@@ -32,14 +32,14 @@ interface NewRow {
   group: number | undefined
 }
 
-/** A new record's list: of pivot rows, or of records to be linked with the new record. */
+/** A list of a new record, by pivot rows, or by links of the members. */
 interface NewList {
   readonly relation: RelationAttribute
   readonly owner: NewRow
   readonly members: readonly NewMember[]
 }
 
-/** A new record or its name (`nameReference`), or the key of a stored record. */
+/** A new record, the name of one (`nameReference`), or the key of a stored record. */
 type NewMember = NewRow | string | KeyValues
 
 const NO_NEEDS: readonly LinkNeed[] = Object.freeze([])
@@ -70,7 +70,7 @@ export class NewRecords {
     return row
   }
 
-  /** False for a value beyond the shape. */
+  /** False for a value unfit for the shape. */
   addFlat(resource: Resource, body: JsonObject, shape: RowShape): boolean {
     const fields = bindFields(shape, body)
     if (fields === undefined) return false
@@ -88,7 +88,7 @@ export class NewRecords {
   }
 
   #addList(relation: RelationAttribute, items: readonly RecordRef[], owner: NewRow): void {
-    // Members of a pivot table have no link of their own.
+    // Members by pivot table have no link of their own.
     const attribute = owningAttribute(relation)
     let members: NewMember[] | undefined
     for (const item of items) {
@@ -99,7 +99,7 @@ export class NewRecords {
     if (members !== undefined) this.lists.push({ relation, owner, members })
   }
 
-  /** False where rows need each other in a circle, or a row needs its own key. */
+  /** False for a circle of needs, or a row in need of the own key. */
   arrange(): boolean {
     this.#groups = this.#linkNames() ? arrange(this.rows, ({ needs }) => needs) : undefined
     return this.#groups !== undefined
@@ -118,8 +118,8 @@ export class NewRecords {
   }
 
   /**
-   * Finds links between new records by the clients' key; where the database wants linked rows first, by any key. False where a row links
-   * itself: the key is counted too late.
+   * Finds links between new records by the clients' key; by any key, if the database wants linked rows first. False for a row with a link
+   * to itself: the key is counted too late.
    */
   #linkNames(): boolean {
     const { failsWhole } = this.#connection.dialect

@@ -1,6 +1,6 @@
 /**
- * Plan body: decides whether statements can write all records of a body, as `{ "name": "a", "books": [{ "title": "b" }, 3] }`, by the
- * model, the tables of an existing file and the names in the body.
+ * Decides whether statements can write a body with all its records, such as `{ "name": "a", "books": [{ "title": "b" }, 3] }`: by the
+ * model, the tables of an existing file, and the names in the body.
  */
 import { withoutIds } from '../../model/ids-name.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -23,13 +23,13 @@ import { owningAttribute } from '../validate/relation-sides.ts'
 export interface BodyPlan {
   /** Rows of other records are written or read. */
   readonly isWide: boolean
-  /** Taken values are refused before functions of the model are called. */
+  /** Taken values are refused before any function of the model runs. */
   readonly keepsUnique: boolean
   /** Stored records are linked or unlinked. */
   readonly linksOthers: boolean
-  /** The relation around nested new records, by resource. */
+  /** By resource, the relation with nested new records. */
   readonly created: ReadonlyMap<Resource, RelationAttribute>
-  /** The list with the rows of a pivot table, by table. */
+  /** By pivot table, the list. */
   readonly pivots: ReadonlyMap<string, ToManyAttribute>
 }
 
@@ -38,7 +38,7 @@ const NONE_CREATED: ReadonlyMap<Resource, RelationAttribute> = new Map()
 
 type PlannedOn = Pick<Connection, 'mayHoldMisfits' | 'havePlainLinks' | 'keepsTime'>
 
-/** Undefined where statements cannot write the body. */
+/** Undefined: statements cannot write the body. */
 export function planNew(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   return plan.insert === undefined || !takesNew(plan, resource, body, on) ? undefined : planNames(plan, resource, body, on)
 }
@@ -59,11 +59,11 @@ export function planMember(owner: Resource, list: ToManyAttribute, body: JsonObj
 export function planChanges(plan: RowPlan, resource: Resource, body: JsonObject, on: PlannedOn): BodyPlan | undefined {
   const properties = on.mayHoldMisfits ? plan.updateOfOthers : plan.update
   const planned = properties === undefined ? undefined : new BodyWalk(true, on).plan(plan, resource, body, properties)
-  // A trigger of the table may read other tables.
+  // Triggers may read other tables.
   return planned?.isWide === true && !on.havePlainLinks(linkColumns(plan.stored)) ? undefined : planned
 }
 
-/** Whether statements may write, and no keys of pivot rows are counted. */
+/** Whether statements may write, and pivot rows have no counted keys. */
 export function writesPivots({ pivots }: BodyPlan, connection: Connection): boolean {
   for (const table of pivots.keys()) if (connection.countsKeys(table)) return false
   return connection.writesAlone()
@@ -109,7 +109,7 @@ class BodyWalk implements BodyPlan {
   ): this | undefined {
     this.#root = resource
     if (!this.#takes(body, plan, resource, properties, implied)) return undefined
-    // The unit of work changes a record named twice once.
+    // If named twice, the unit of work changes a record once.
     for (const target of this.#linked ?? []) {
       const rootPlaces = target === resource && this.#changes && Object.keys(body).length > 1 ? 1 : 0
       if (rootPlaces + countPlaces(body, resource, target) > 1) return undefined
@@ -129,7 +129,7 @@ class BodyWalk implements BodyPlan {
       const value = body[name]
       if (value === undefined) continue
       const named = resource.byName.get(name)
-      // Validation refuses an unknown name.
+      // Validation refuses unknown names.
       if (named === undefined) continue
       const attribute = withoutIds(named, resource.byName)
       if (attribute === implied) continue
@@ -144,7 +144,7 @@ class BodyWalk implements BodyPlan {
 
   #takesValue(resource: Resource, attribute: Attribute, { convertsNull }: StoredProperty, value: unknown): boolean {
     if (value === null) return !convertsNull
-    // If no object is stored, only the unit of work finds missing parts.
+    // Without a stored object, only the unit of work finds missing parts.
     if (attribute.kind === 'embedded') {
       const isPart = this.#changes && isObject(value)
       if (!isPart || attribute.document !== undefined) return true
@@ -171,7 +171,7 @@ class BodyWalk implements BodyPlan {
     return takes
   }
 
-  /** Whether the same relation holds all new records of a table. MikroORM inserts others in another order, with other counted keys. */
+  /** Whether a single relation has all new records of a table. MikroORM inserts others in another order, with other counted keys. */
   #isOnePlace(relation: RelationAttribute): boolean {
     const { target } = relation
     if ((target === this.#root && !this.#changes) || this.#enclosing.includes(relation)) return false
@@ -184,7 +184,7 @@ class BodyWalk implements BodyPlan {
     if (attribute.kind === 'toMany') return this.#takesList(resource, attribute, value)
     if (attribute.kind !== 'toOne' || attribute.owner || attribute.targetKey !== undefined || attribute.discriminator !== undefined)
       return false
-    // A change would have to unlink the former record, too.
+    // A change would also have to unlink the former record.
     return !this.#changes && (value === null || this.#takesMember(resource, attribute, value))
   }
 
@@ -207,7 +207,7 @@ class BodyWalk implements BodyPlan {
     )
   }
 
-  /** New rows keep the list's order. From the other side, MikroORM writes rows of new records first. */
+  /** New rows keep the list's order. From the other side, MikroORM first writes rows of new records. */
   #keepsOrder({ via }: ToManyAttribute, value: readonly unknown[]): boolean {
     return via.kind !== 'pivot' || via.owner || via.orderColumn === undefined || !value.some(member => typeof member === 'object')
   }
@@ -238,7 +238,7 @@ class BodyWalk implements BodyPlan {
   #takesPivot(list: ToManyAttribute, resource: Resource): boolean {
     if (!canWritePivot(list) || (this.#on.mayHoldMisfits && !this.#on.havePlainLinks(listPivotColumns(list, resource)))) return false
     const { table, orderColumn } = list.via as ToManyAttribute['via'] & { kind: 'pivot' }
-    // MikroORM finds the order of rows written by others.
+    // In rows of other programs, MikroORM finds the order.
     if (orderColumn !== undefined && this.#on.mayHoldMisfits) return false
     const known = this.pivots.get(table)
     if (known === undefined) this.pivots = new Map([...this.pivots, [table, list]])
@@ -251,7 +251,7 @@ class BodyWalk implements BodyPlan {
     const other = owningAttribute(list)
     if (plan === null || other === undefined || via.kind !== 'foreign' || via.targetKey !== undefined || via.discriminator !== undefined)
       return false
-    // Members left out of a change lose the link.
+    // In a change, members left out lose the link.
     if (this.#changes) {
       this.linksOthers = true
       if (!this.#canLink(target, other) || (list.orphanRemoval && !plan.deletes)) return false
@@ -277,7 +277,7 @@ export function canWritePivot({ via, target }: ToManyAttribute): boolean {
   return (
     via.kind === 'pivot' &&
     via.discriminator === undefined &&
-    // The unit of work finds the place of a row without a link.
+    // The unit of work finds the place of rows without a link.
     !(via.mayBeEmpty && via.orderColumn !== undefined) &&
     via.ownerColumns.length === 1 &&
     via.targetColumns.length === 1 &&
@@ -286,7 +286,7 @@ export function canWritePivot({ via, target }: ToManyAttribute): boolean {
   )
 }
 
-/** In a circle of tables, MikroORM may set the link to another new record by an update, which counts as a change. */
+/** Whether MikroORM inserts a new record together with the link. In a circle of tables, an update may set the link, counted as a change. */
 export function isInsertedOnce(holder: Resource, linked: Resource): boolean {
   const plan = planColumns(holder)!
   return (plan.stored.version === undefined && plan.touched.length === 0) || !leadsTo(linked, holder)
@@ -294,7 +294,7 @@ export function isInsertedOnce(holder: Resource, linked: Resource): boolean {
 
 /** Whether `from` links `to`, directly or through others. */
 export function leadsTo(from: Resource, to: Resource, seen: Set<Resource> = new Set()): boolean {
-  // Records may refer to another class of the table.
+  // Records may refer to other classes of the table.
   if (from === to || to.hierarchy !== undefined) return true
   if (seen.has(to)) return false
   seen.add(to)
@@ -334,7 +334,7 @@ function listNeeded({ required, keyProperties, constructed, properties }: Stored
   return known
 }
 
-/** Whether a new record may link itself: before its key is counted (`{ "slug": "a", "parent": "a" }`), or as another class of its table. */
+/** Whether a new record may link itself: before the key is counted (`{ "slug": "a", "parent": "a" }`), or as another class of the table. */
 export function mayLinkItself(body: JsonObject, resource: Resource): boolean {
   const { shownKey, hierarchy, keyNames } = resource
   const ownName = shownKey === undefined ? undefined : nameGiven(body, resource)
@@ -348,7 +348,7 @@ export function mayLinkItself(body: JsonObject, resource: Resource): boolean {
   return false
 }
 
-/** Counts attributes with records of `target`, in nested bodies, too. */
+/** Counts attributes with records of `target`, also in nested bodies. */
 function countPlaces(body: JsonObject, { byName }: Resource, target: Resource): number {
   let count = 0
   for (const name in body) {

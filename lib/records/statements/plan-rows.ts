@@ -1,14 +1,14 @@
-/** Plan rows: finds columns for statements without MikroORM's unit of work. */
+/** Finds, for each attribute of a resource, the columns for the engine's own statements. */
 import type { Attribute, EmbeddedAttribute, Resource, ScalarAttribute } from '../../model/model.ts'
 import type { StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { cascadesOrUnlinks } from '../validate/referrers.ts'
 
 export interface RowPlan {
   readonly stored: StoredTable
-  /** Properties by attribute name; undefined: no statement can write. */
+  /** By attribute; undefined: no statement can write. */
   readonly insert: ReadonlyMap<string, StoredProperty> | undefined
   readonly update: ReadonlyMap<string, StoredProperty> | undefined
-  /** `update` for an existing file, with values of other types than the model's. */
+  /** For an existing file, with values of other types. */
   readonly updateOfOthers: ReadonlyMap<string, StoredProperty> | undefined
   readonly touched: readonly StoredProperty[]
   readonly deletes: boolean
@@ -21,7 +21,7 @@ export function planRows(resource: Resource): RowPlan | null {
   return resource.open === undefined ? planColumns(resource) : null
 }
 
-/** As `planRows`, also for an open resource, of records with the model's names alone. */
+/** Also for an open resource, of records without learned names. */
 export function planColumns(resource: Resource): RowPlan | null {
   let plan = plans.get(resource)
   if (plan === undefined) plans.set(resource, (plan = makePlan(resource)))
@@ -86,7 +86,7 @@ function isStoredIn(attribute: Attribute, { columns, document }: StoredProperty)
   )
 }
 
-/** The JSON holds the whole object, and bodies must give all that a new object needs. */
+/** The JSON holds the whole object, and bodies must give all needs of a new object. */
 function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   return (
     variants === undefined &&
@@ -98,7 +98,7 @@ function isDocument({ attributes, variants }: EmbeddedAttribute): boolean {
   )
 }
 
-/** Whether nothing follows from a change, and the database finds the same changes as the unit of work. */
+/** Whether nothing follows from a change, and the database sees the same changes as the unit of work. */
 function isChangeable(attribute: Attribute, { comparable, onUpdate }: StoredProperty, { referrers }: Resource): boolean {
   if (!comparable || onUpdate !== undefined) return false
   if (attribute.kind === 'toOne') return !attribute.orphanRemoval
@@ -116,12 +116,12 @@ function hasKnownForm(attribute: ScalarAttribute): boolean {
   return hasOneForm(attribute) || (source.kind === 'column' && !source.rawDefault && !hidden)
 }
 
-/** Whether a value differs from the shown value, whatever the column holds. Objects may be shown in part, hidden values not at all. */
+/** Whether comparing with the shown value tells a change. Objects may be shown in part, hidden values not at all. */
 function isCompared(attribute: Attribute): boolean {
   return attribute.kind === 'toOne' || (attribute.kind === 'scalar' && !attribute.hidden)
 }
 
-/** Equal values have one stored form: validation need not compare shown values. */
+/** Equal values are stored alike: validation need not compare shown values. */
 function hasOneForm({ type }: ScalarAttribute): boolean {
   return type.kind === 'integer' || type.kind === 'float' || type.kind === 'boolean' || type.kind === 'text'
 }

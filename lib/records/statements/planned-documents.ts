@@ -1,4 +1,4 @@
-/** Planned documents: reads the stored JSON of objects given in part: `{ "address": { "city": "a" } }` keeps the street. */
+/** Reads the stored JSON of an embedded object given in part, so that `{ "address": { "city": "a" } }` keeps the street. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { parseKept } from '../../foundation/json/json-numbers.ts'
@@ -22,7 +22,7 @@ function findStatement(resource: Resource, column: string, dialect: Dialect): St
 
 interface StoredObjects {
   readonly documents: Documents
-  /** The objects by property, for validation. */
+  /** By property, for validation. */
   readonly entity: Entity
 }
 

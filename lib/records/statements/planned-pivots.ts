@@ -1,4 +1,4 @@
-/** Planned pivots: writes the pivot rows of a list by a fixed number of statements. */
+/** Writes the pivot rows of a many-to-many list by a fixed number of statements. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { formatKey, type KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute } from '../../model/model.ts'
@@ -38,7 +38,7 @@ export class PlannedPivots {
   *replace(place: PivotPlace, keys: readonly KeyValues[], isNew: boolean): Coroutine<void> {
     const { target } = place.list
     const hides = !isNew && this.#rules?.hides(target) === true
-    // The statement leaves hidden members in the list, if nothing else depends on the members.
+    // The statement itself leaves hidden members, if nothing else depends on the members.
     const leavesHidden = hides && !this.#haveRules(place) && findOrder(place.list) === undefined && !this.#connection.mayHoldMisfits
     const unseen = hides && !leavesHidden ? yield* this.#findUnseen(place, keys, this.#rules) : []
     if (this.#haveRules(place)) {
@@ -63,7 +63,7 @@ export class PlannedPivots {
       const gone = new Set(leaving.map(formatKey))
       const there = new Set(members.map(formatKey))
       const after = [...members.filter(each => !gone.has(formatKey(each))), ...keys.filter(each => !there.has(formatKey(each)))]
-      // Replaces an ordered list, as the unit of work does.
+      // As the unit of work does.
       if (isOrdered) return yield* this.replace(place, after, false)
       yield* this.#rules!.writing!.requireWritable(target, findMoved(members, after))
     }
@@ -94,7 +94,7 @@ export class PlannedPivots {
     return isHeldByOtherRows(list) && this.#rules?.writing?.hasRules(list.target) === true
   }
 
-  /** Finds hidden members: the caller cannot take hidden members out. */
+  /** The caller cannot take out hidden members. */
   *#findUnseen(place: PivotPlace, keys: readonly KeyValues[], rules: RowRules): Coroutine<readonly KeyValues[]> {
     const { target } = place.list
     const members = yield* this.#readMembers(place)
@@ -108,7 +108,7 @@ export class PlannedPivots {
     return yield* this.#statements.read(members, [this.#statements.toParameter(place.key, place.resource)])
   }
 
-  /** Empties an ordered list where a member comes in or moves; else deletes the rows of leaving members. False: no rows to insert. */
+  /** Empties an ordered list, if a member comes in or moves; else deletes rows of leaving members. False: nothing to insert. */
   *#leave(place: PivotPlace, { owner, members, list }: BoundMembers): Coroutine<boolean> {
     const leave = this.#find(place, 'leave', pivot => this.#connection.dialect.writing.leave(pivot))
     if (findOrder(place.list) !== undefined) {
@@ -165,7 +165,7 @@ export function hidesMembers({ target }: ToManyAttribute): boolean {
   return target.rules.scopes.length > 0
 }
 
-/** The other side has no order: rows put in again would move in the owners' lists. */
+/** The other side has no order: rows put in again would move in owners' lists. */
 export function findOrder({ via }: ToManyAttribute): string | undefined {
   return via.kind === 'pivot' && via.owner ? via.orderColumn : undefined
 }

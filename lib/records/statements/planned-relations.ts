@@ -1,7 +1,4 @@
-/**
- * Planned relations: writes nested records and the links of lists. Rows share statements, unless a function of the model (`onUpdate`) gives
- * each changed row a value.
- */
+/** Writes nested records, and the links of lists. Rows share statements, unless a function of the model (`onUpdate`) gives each a value. */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection } from '../database/connection.ts'
@@ -47,7 +44,7 @@ export class PlannedRelations {
     return key!
   }
 
-  /** Inserts the new records linked by the row. Returns the change with the new keys, without links held by other rows. */
+  /** Inserts new records linked by the row. Returns the change with their keys, without links in other rows. */
   *createLinked(change: RecordInput): Coroutine<RecordInput> {
     const owned = change.links.filter(({ attribute }) => attribute.owner)
     const created = owned.flatMap(({ link }) => (link?.kind === 'new' ? [link.record] : []))
@@ -119,7 +116,7 @@ export class PlannedRelations {
     return items.map(item => (item.kind === 'new' ? keys.shift()! : item.key))
   }
 
-  /** Refuses lists that leave out members in need of the link, before anything is written. */
+  /** Refuses, before any write, lists without members in need of the link. */
   *requireNeeded(lists: readonly ListInput[], resource: Resource, key: KeyValues): Coroutine<void> {
     for (const { attribute, items, removed, path } of lists) {
       const { target, via, orphanRemoval } = attribute
@@ -128,7 +125,7 @@ export class PlannedRelations {
       const linking = this.#findLinking(attribute, resource, key)
       const left =
         removed === undefined ? toKeys(yield* this.#findOthers(linking, items), target) : yield* this.#findLinked(linking, removed)
-      // The order of databases differs.
+      // Databases order otherwise.
       const keys = left.toSorted(compareKeys)
       const unseen = this.#rules === undefined ? [] : yield* this.#rules.findUnseen(target, keys)
       const needing = keys.find(each => !unseen.includes(each))
@@ -138,7 +135,7 @@ export class PlannedRelations {
     }
   }
 
-  /** Former members first: new members may take over a unique value. */
+  /** Former members leave first: new ones may take over a unique value. */
   *#replaceForeign(list: ToManyAttribute, items: readonly RecordRef[], resource: Resource, key: KeyValues): Coroutine<void> {
     const linking = this.#findLinking(list, resource, key)
     const { stored, column, owner, target } = linking
@@ -165,7 +162,7 @@ export class PlannedRelations {
     yield* this.#enterForeign(list, items, resource, key)
   }
 
-  /** Hidden members stay. Refuses to take out others where the caller may not. */
+  /** Hidden members stay. Refuses to take out others without permission. */
   *#keepUnseen(
     linking: PlannedLinking,
     items: readonly RecordRef[],
@@ -244,7 +241,7 @@ export class PlannedRelations {
     yield* this.#join(list, listKeys(items), resource, key)
   }
 
-  /** Links stored records with a foreign key of their own. */
+  /** Links stored records by their foreign key. */
   *#join(relation: RelationAttribute, keys: readonly KeyValues[], resource: Resource, key: KeyValues): Coroutine<void> {
     if (keys.length === 0) return
     const linking = this.#findLinking(relation, resource, key)
@@ -253,7 +250,7 @@ export class PlannedRelations {
     const members = this.#statements.encodeKeys(keys, target)
     const unlinked = this.#find('unlinked', linking, () => writing.unlinked(stored, column))
     if (this.#rules !== undefined) {
-      // Members that are linked already need no permission.
+      // Members already linked need no permission.
       const isPermitted = yield* wait(this.#rules.permits(target, 'update'))
       if (!isPermitted && (yield* this.#statements.read(unlinked, [members, owner])).length > 0) yield* this.#rules.permit(target, 'update')
       for (const each of keys) this.#rules.touch(target, each, 'linked')

@@ -1,6 +1,6 @@
 /**
- * Planned removal: removes records by a statement, with the steps and errors of entity-writer.ts, where no application code takes part and
- * the model removes no more than the database.
+ * Removes records by a statement, where no application code takes part, and the model removes no more than the database. Steps and errors
+ * are as in entity-writer.ts.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -45,7 +45,7 @@ export class PlannedRemoval {
   removeRelated(owner: RecordAddress, list: ToManyAttribute, view: View): PlannedWrite<readonly JsonRecord[]> | undefined {
     const { resource } = owner
     const { target } = list
-    // The unit of work loads the list's record, and counts a change if that record links a removed record.
+    // The unit of work loads the list's record, whose link to a removed record counts as a change.
     const root = findHierarchyRoot(target)
     const links = owningLinks(resource.attributes).some(({ attribute }) => findHierarchyRoot(attribute.target) === root)
     const plan = links ? undefined : this.#plan(target)
@@ -55,7 +55,7 @@ export class PlannedRemoval {
   *#remove({ stored }: RowPlan, address: RecordAddress, view: View): Coroutine<Written> {
     const { resource, key, id } = address
     const rules = RowRules.of(this.#connection, this.#reader, view)
-    // Without a rule or header to check, the reading of the answer looks for the record.
+    // Without rule or header to check, reading the answer shows whether the record exists.
     const isCheckedBefore = rules?.writing !== undefined || hasPrecondition(view.ctx.headers)
     const requiresFirst =
       isCheckedBefore && (rules?.hides(resource) === true || (rules?.writing !== undefined && resource.hierarchy !== undefined))
@@ -66,8 +66,8 @@ export class PlannedRemoval {
     const { statement, parameters } = bindDelete(stored, bindKey(key, resource, stored, this.#connection), this.#connection)
     const remove = (): Awaitable<RowsWritten> => this.#connection.run(statement, parameters, 'nothing')
     let removing: Awaitable<RowsWritten> | undefined
-    // A server takes the delete before its last answers to the reading. If the record may not be removed, the delete is undone. Stages of a
-    // trace follow each other.
+    // A server gets the delete before the last answers to the reading. If the record must stay, the delete is undone. Stages of a trace
+    // follow each other.
     const behind = (): void => {
       removing = remove()
       if (removing instanceof Promise) removing.catch(() => {})
@@ -108,7 +108,7 @@ export class PlannedRemoval {
   }
 }
 
-/** Undefined where records show other than stored values. */
+/** Undefined: records show other than stored values. */
 function readKeys(records: readonly JsonRecord[], resource: Resource): readonly KeyValues[] | undefined {
   const [name] = resource.keyNames
   const attribute = resource.byName.get(name!)

@@ -1,4 +1,4 @@
-/** Row changes: runs the statement of a changed row, and reads the answer, for change-record.ts. */
+/** Runs the statement of a changed row, and reads the answer, for change-record.ts. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
@@ -20,9 +20,9 @@ export interface PlannedRowChange {
   readonly statement?: Statement
   readonly address: RecordAddress
   readonly shown: RecordAddress
-  /** The record before, where a fixed filter of the model may hide the record afterwards. */
+  /** The record before, if a fixed filter may hide the record afterwards. */
   readonly before?: JsonRecord | undefined
-  /** No look-up has found the record: the statement must see to visibility. */
+  /** Nothing has looked for the record: the statement must see to visibility. */
   readonly isUnseen?: boolean
   readonly isTried?: boolean
   /** Other rows are written, too. */
@@ -38,7 +38,7 @@ export class RowChanges {
     this.#reader = reader
   }
 
-  /** Returns undefined where no row changed and `isTried` is set. */
+  /** Undefined: no row changed, with `isTried`. */
   *update(change: PlannedRowChange, view: View, rules: RowRules | undefined): Coroutine<Written | undefined> {
     const { address, shown } = change
     const { resource, key, id } = shown
@@ -46,7 +46,7 @@ export class RowChanges {
     const startReading = (): void => {
       const reading = this.#reader.record(resource, key, view)
       answer = reading instanceof Promise ? reading : undefined
-      // If the change fails, the reading fails, too.
+      // A failed change fails the reading, too.
       answer?.catch(() => {})
     }
     // Stages of a trace follow each other.
@@ -70,7 +70,7 @@ export class RowChanges {
     return { resource, key, record: change.before, removed: true }
   }
 
-  /** Refuses a change without effect, though a column differs. */
+  /** A column still differs: the change had no effect. */
   *#requireSet({ row: { stored }, columns, address: { resource, key } }: PlannedRowChange): Coroutine<void> {
     if (columns.columns.length === 0) return
     const connection = this.#connection
@@ -99,7 +99,7 @@ export class RowChanges {
         bound = { statement: scopedStatement, parameters: all }
       } else bound = statement === undefined ? bindUpdate(columns, stored, self, connection, true) : { statement, parameters: all }
     } else {
-      // Functions of the model are for real changes only.
+      // Functions of the model run only for real changes.
       const differs = bindDiffers(columns, stored, self, connection)
       if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return 0
       bound = bindUpdate(addTouched(columns, touched, connection), stored, self, connection, false)

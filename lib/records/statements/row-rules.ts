@@ -1,6 +1,6 @@
 /**
- * Row rules: asks the caller's rules about the rows of a planned write, before and after. Refuses with record_not_found, forbidden,
- * outside_scope and statement_dropped.
+ * Asks the caller's rules about the rows of a planned write, before and after. Refuses with record_not_found, forbidden, outside_scope and
+ * statement_dropped.
  */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -15,7 +15,7 @@ import { RequestCaller } from '../validate/request-caller.ts'
 import type { RecordAddress } from '../validate/written.ts'
 import { outsideScope, refuseNew } from '../validate/dropped-writes.ts'
 
-/** Rows of the write, apart from the row of the answer. */
+/** Without the row of the answer. */
 interface TouchedRows {
   readonly made: KeyValues[]
   /** Linked or unlinked rows. */
@@ -38,12 +38,12 @@ export class RowRules {
     this.writing = WriteRules.of(reader, view)
   }
 
-  /** `undefined`: the caller sees all rows and may do everything. */
+  /** Undefined: no rules, all rows visible. */
   static of(connection: Connection, reader: Reader, view: View): RowRules | undefined {
     return view.visibility === EVERYTHING ? undefined : new RowRules(connection, reader, view)
   }
 
-  /** Refuses a hidden record before any other error. */
+  /** Hidden records are refused before any other error. */
   *require({ resource, key, id }: RecordAddress): Coroutine<void> {
     if (!(yield* wait(this.#reader.exists(resource, key, this.visibility)))) throw notFound(resource, id)
   }
@@ -51,20 +51,20 @@ export class RowRules {
   *admit(address: RecordAddress, body: JsonObject): Coroutine<void> {
     const { resource } = address
     const { writing } = this
-    // A row found by the rule for writing exists.
+    // The rule for writing has found the row.
     const mayFind = writing !== undefined && !this.hides(resource) && resource.hierarchy === undefined
     if (mayFind && (yield* writing.admit(address, body))) return
     yield* this.require(address)
     if (writing !== undefined) yield* writing.admit(address, body)
   }
 
-  /** Refuses a change that hides a record from the caller, but for a fixed filter of the model. */
+  /** Refuses a change by which the record becomes hidden from the caller, except by a fixed filter. */
   *requireStays(resource: Resource, key: KeyValues): Coroutine<void> {
     if (!this.hides(resource) || (yield* wait(this.#reader.exists(resource, key, this.visibility)))) return
     yield* this.refuseLeft(resource, key)
   }
 
-  /** As `requireStays`, for a record hidden now. */
+  /** For a record hidden now. */
   *refuseLeft(resource: Resource, key: KeyValues): Coroutine<void> {
     if (yield* wait(this.#caller().mayLeave(resource, key))) return
     if (yield* wait(this.#reader.exists(resource, key, EVERYTHING))) throw outsideScope(resource)
@@ -109,7 +109,7 @@ export class RowRules {
     rows[how].push(key)
   }
 
-  /** Refuses new rows hidden from the caller, and linked rows beyond the scope. */
+  /** Refuses new rows hidden from the caller, and linked rows out of scope. */
   *confirm(): Coroutine<void> {
     for (const [resource, { made, linked }] of this.#touched) {
       for (const key of yield* this.findUnseen(resource, made))

@@ -1,6 +1,6 @@
 /**
- * Row shape: how a statement writes a body, by names: `{ name, email }` has one shape, whatever the values. Without a shape, plan-body.ts
- * decides.
+ * A row shape says how a statement writes bodies with the same names, such as `{ name, email }`, whatever the values. Without a shape,
+ * plan-body.ts decides.
  */
 import { isRaw } from '@mikro-orm/core'
 import { isIds } from '../../model/ids-name.ts'
@@ -27,17 +27,17 @@ import { readValid } from '../validate/validate-scalar.ts'
 interface ShapeField {
   readonly name: string
   readonly column: StoredColumn
-  /** Undefined for a refused value, or a value that only validation understands. */
+  /** Undefined: refused, or a case for validation. */
   readonly read: (value: unknown) => unknown
 }
 
-/** A field with a link: the linked record must exist. */
+/** A field with a link to an existing record. */
 export interface LinkField extends ShapeField {
   readonly attribute: ToOneAttribute
   readonly readKey: (value: unknown) => KeyValues | undefined
 }
 
-/** A field with IDs of members, to be written as pivot rows. */
+/** IDs of members, to become pivot rows. */
 interface ListField {
   readonly name: string
   readonly list: ToManyAttribute
@@ -49,27 +49,27 @@ export interface RowShape {
   readonly fields: readonly ShapeField[]
   /** Names given by the engine (`AttributeRules.fill`). */
   readonly filled: readonly string[]
-  /** Values decide, too: values of the engine, refusals of schemas, nested bodies. */
+  /** The values decide, too: filled by the engine, refused by schemas, nested. */
   readonly isBound: boolean
   readonly link: LinkField | undefined
-  /** A seed may have several links, and lists. */
+  /** Several, and lists, only in seeds. */
   readonly links: readonly LinkField[]
   readonly lists: readonly ListField[]
-  /** Columns of the fields; in a new row, then of `made`, then of `fixed`. */
+  /** Of the fields; in a new row, then `made`, then `fixed`. */
   readonly columns: readonly StoredColumn[]
   readonly made: readonly Made[]
   readonly fixed: readonly unknown[]
-  /** `undefined`: the key is counted. */
+  /** Undefined: counted. */
   readonly keyOf: KeySource | undefined
-  /** An insert without a counted key, or an update where a value differs. */
+  /** An insert without counted key, or an update for differing values. */
   readonly statement: Statement
-  /** With the engine's counted key in the last column; undefined: the engine never counts. */
+  /** With the engine's counted key, in the last column; undefined: never counted. */
   readonly counting: { readonly statement: Statement; readonly columns: readonly StoredColumn[] } | undefined
-  /** A value may be stored in a form that the engine never writes: a value as shown is not written. */
+  /** Whether values may be stored in other forms than the engine's: a value as shown is then not written. */
   readonly mayBeShown: boolean
-  /** Leaves a row with a stray value (`WritingDialect.updatePlain`). */
+  /** Skips rows with stray values (`WritingDialect.updatePlain`). */
   readonly plain: Statement | undefined
-  /** Functions of the model would be called before the database refuses a taken value. */
+  /** Functions of the model would run before a taken value is refused. */
   readonly callsEarly: boolean
 }
 
@@ -83,10 +83,10 @@ interface KeySource {
   readonly type: ScalarType
 }
 
-/** `seed`: with links that the database checks at the end, and perhaps a key that the database counts for others. */
+/** `seed`: the database checks links at the end, and a key may be given instead of counted. */
 export type WriteMode = 'insert' | 'update' | 'seed'
 
-/** `undefined`: a single statement is not enough. */
+/** Undefined: no single statement will do. */
 export function makeRowShape(resource: Resource, names: readonly string[], mode: WriteMode, connection: Connection): RowShape | undefined {
   const row = resource.hierarchy === undefined ? (mode === 'seed' ? planColumns : planRows)(resource) : null
   const properties = row === null ? undefined : findProperties(row, mode, connection)
@@ -131,7 +131,7 @@ export function makeRowShape(resource: Resource, names: readonly string[], mode:
   }
 }
 
-/** Undefined where a name needs more than a column, or more than pivot rows. */
+/** Undefined: a name needs more than a column, or than pivot rows. */
 function readNames(
   names: readonly string[],
   properties: ReadonlyMap<string, StoredProperty>,
@@ -144,7 +144,7 @@ function readNames(
   const lists: ListField[] = []
   for (const name of names) {
     const attribute = resource.byName.get(name)!
-    // Only the engine may give the attribute: `RowShapes` checks who has.
+    // Only by the engine: `RowShapes` checks.
     if (attribute.readOnly && attribute.fill === undefined) return undefined
     if (mode === 'seed' && attribute.kind === 'toMany' && !isIds(attribute) && isPlainList(attribute, resource)) {
       lists.push({ name, list: attribute })
@@ -155,7 +155,7 @@ function readNames(
     if (isLinkField(field)) links.push(field)
     fields.push(field)
   }
-  // A request looks for several links together.
+  // A request looks up several links together.
   if (links.length > 1 && mode !== 'seed') return undefined
   return { fields, links, lists }
 }
@@ -169,7 +169,7 @@ type Rest = Pick<RowShape, 'columns' | 'made' | 'fixed' | 'keyOf'>
 
 const NOTHING: Rest = { columns: [], made: [], fixed: [], keyOf: undefined }
 
-/** Finds columns beside the body's; undefined where rows of the shape differ, or lack a value. */
+/** Finds columns beside the body's; undefined: rows differ, or lack a value. */
 function findRest(
   names: readonly string[],
   { stored }: RowPlan,
@@ -203,7 +203,7 @@ function findRest(
   return { columns: [...made.map(({ column }) => column), ...columns], made, fixed, keyOf }
 }
 
-/** `undefined`: the key is counted; `null`: more than a name or a function makes the key. */
+/** `undefined`: counted; `null`: not by one name or function. */
 function findKeySource(
   names: readonly string[],
   made: readonly Made[],
@@ -231,20 +231,20 @@ function makeField(
     return undefined
   if (attribute.primary && (mode === 'update' || attribute.kind === 'toOne')) return undefined
   const [column] = property.columns
-  // For null, a function of the model gives the value.
+  // Functions of the model replace null.
   const isMade = mode !== 'update' && property.onCreate !== undefined
   if (attribute.kind === 'scalar') {
     return { name: attribute.name, column: column!, read: makeRead(attribute, attribute.nullable && !isMade, column!, dialect, resource) }
   }
   if (isMade) return undefined
-  // The clients' keys are known no sooner than the records.
+  // The clients' keys are unknown before the records exist.
   if (mode === 'seed' && attribute.target.shownKey !== undefined) return undefined
-  // A new record may give its own key, and link itself.
+  // A new record might give its key, and link itself.
   if (mode === 'insert' && attribute.target === resource && !(resource.generatedKey && resource.shownKey === undefined)) return undefined
   return isPlainLink(attribute, resource) ? makeLink(attribute, column!, dialect.writing) : undefined
 }
 
-/** Whether IDs of the list become pivot rows alone. */
+/** Whether pivot rows are all of the list. */
 function isPlainList(list: ToManyAttribute, { key }: Resource): boolean {
   return canWritePivot(list) && key.length === 1 && list.where === undefined && !list.readOnly && list.target.shownKey === undefined
 }
@@ -300,7 +300,7 @@ export function toParameter(value: unknown, { toColumn }: StoredColumn, writing:
   return writing.toParameter(toColumn === undefined ? value : toColumn(value))
 }
 
-/** As `toParameter`, for a value made by code of the model, perhaps SQL (`raw`). */
+/** Made by the model's code, maybe SQL (`raw`). */
 export function toMadeParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
   if ((value ?? null) === null) return null
   const converted = toColumn === undefined || isRaw(value) ? value : toColumn(value)

@@ -1,4 +1,4 @@
-/** Row shapes: keeps shapes by names, and binds values. */
+/** Keeps the shapes of bodies by names, and binds values to a shape. */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { readScalar } from '../../foundation/values/scalar-type.ts'
@@ -10,7 +10,7 @@ import { isFilled } from '../validate/fill-body.ts'
 import { compute, toKeyPart, type BoundInsert } from './bind-write.ts'
 import { makeRowShape, toMadeParameter, type RowShape, type WriteMode } from './row-shape.ts'
 
-/** A limit: clients choose the names. */
+/** Clients choose the names. */
 const SHAPES = 200
 
 interface KnownShapes {
@@ -23,13 +23,13 @@ export interface NewFlatRow {
   readonly shape: RowShape
   readonly resource: Resource
   readonly body: JsonObject
-  /** `bindNewRow` adds the other columns. */
+  /** `bindNewRow` adds other columns. */
   readonly fields: unknown[]
-  /** Undefined: not a member of an array. */
+  /** Undefined: no array. */
   readonly member?: JsonObject
 }
 
-/** Values from functions of the model, kept for members of a refused array: the functions run once for a request. */
+/** From functions of the model, for members of a refused array: the functions run once a request. */
 const madeForMembers = new WeakMap<JsonObject, readonly unknown[]>()
 
 export class RowShapes {
@@ -40,7 +40,7 @@ export class RowShapes {
     this.#connection = connection
   }
 
-  /** `undefined`: no shape, or the database would set another time than the engine's. */
+  /** Undefined: no shape, or the database would set its own time. */
   findInsert(resource: Resource, body: JsonObject): RowShape | undefined {
     const shape = this.find(resource, body, 'insert')
     return shape !== undefined && this.#connection.keepsTime(shape.row.stored) ? shape : undefined
@@ -56,7 +56,7 @@ export class RowShapes {
 
   #findByNames(resource: Resource, body: JsonObject, mode: WriteMode, { shapes }: KnownShapes): RowShape | undefined {
     const names = Object.keys(body)
-    // Unknown names sent by clients are not kept.
+    // Names unknown to the model are not kept.
     if (names.some(name => body[name] === undefined || !resource.byName.has(name))) return undefined
     const key = names.join('\0')
     let shape = shapes.get(key)
@@ -65,7 +65,7 @@ export class RowShapes {
   }
 }
 
-/** Whether the body has the shape's names, in the same order, and allowed values. */
+/** Whether the body has the shape's names, in order, and allowed values. */
 export function hasNames(body: JsonObject, shape: RowShape): boolean {
   const { names } = shape
   let at = 0
@@ -73,7 +73,7 @@ export function hasNames(body: JsonObject, shape: RowShape): boolean {
   return at === names.length && (!shape.isBound || isAllowed(body, shape))
 }
 
-/** The engine has filled read-only attributes, no schema refuses a value, and no link nests a body. */
+/** Read-only attributes come from the engine, no schema refuses, no link nests a body. */
 function isAllowed(body: JsonObject, { filled, links }: RowShape): boolean {
   return filled.every(name => isFilled(body, name)) && !hasIssues(body) && links.every(({ name }) => !isObject(body[name]))
 }
@@ -102,7 +102,7 @@ export function bindNewRow(flat: NewFlatRow, connection: Connection): BoundInser
     }
   }
   fields.push(...fixed)
-  // No later record may be counted to a given key.
+  // Later records must not be counted to a given key.
   if (key !== undefined && resource.generatedKey) connection.takeKey(stored, key[0])
   const counted = counting === undefined ? undefined : connection.takeKey(stored, undefined)
   if (counted === undefined) return { statement, columns, parameters: fields, key, resource, stored }

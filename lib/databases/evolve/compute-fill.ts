@@ -1,6 +1,6 @@
 /**
- * Compute fill: calls the functions of `fill`, such as `row => row.stars * 2`, for old rows, and gives the values to store. Wrong values
- * are faults of the plan.
+ * Calls the functions of `fill`, such as `row => row.stars * 2`, for old rows, and gives the values to store. Wrong values are faults of
+ * the plan.
  */
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import type { OldRow } from '../../records/database/evolving.ts'
@@ -25,7 +25,7 @@ interface KeyedRow {
   readonly values: readonly unknown[]
 }
 
-/** `await`, logs and assertions ask for these names. Other unknown names are refused: `undefined` would be taken for a value. */
+/** For `await`, logs and assertions. Other unknown names are refused: `undefined` would be taken for a value. */
 const INSPECTED = new Set(['toJSON', 'then', 'constructor', 'inspect', 'nodeType', 'asymmetricMatch'])
 
 function nameColumn(column: string, modelled: ReadonlyMap<string, EvolvedColumn> | undefined): string[] {

@@ -1,4 +1,7 @@
-/** Drop request: decides about columns and tables without property or entity. Values are dropped only by name, or by `all`. */
+/**
+ * Decides which columns without a property, and tables without an entity, the option `drop` takes. Values are dropped only by name, or by
+ * `all`.
+ */
 import { findNearest } from '../../foundation/base/suggest.ts'
 import { camelCase, defaultNames, entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
@@ -42,7 +45,7 @@ export class DropRequest {
     return this.#takes(listTableNames(table), countRows(count), count)
   }
 
-  /** The table stays: the model reads its rows. */
+  /** The table stays, for queries of the model. */
   meet(table: string): void {
     for (const name of listTableNames(table)) this.#met.add(name.toLowerCase())
   }

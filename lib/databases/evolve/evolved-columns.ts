@@ -1,4 +1,4 @@
-/** Evolved columns: the columns of the entities, with functions from JSON values and texts to stored values. */
+/** The columns of the entities, with functions from JSON values and texts to stored values. */
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'
 import { countCharacters, parseScalar, readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'

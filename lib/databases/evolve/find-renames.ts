@@ -1,6 +1,6 @@
 /**
- * Find renames: a column missing in the model may be the old name of a column missing in the database. Pairs both by place, type and name;
- * likewise tables.
+ * A column missing in the model may be the old name of a column missing in the database. Pairs both by place, type and name, and refuses or
+ * notes the pair; likewise tables.
  */
 import leven from 'leven'
 import { entityName, words } from '../../model/resource-names.ts'

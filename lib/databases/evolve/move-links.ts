@@ -1,5 +1,6 @@
 /**
- * Move links: keeps links where a to-one relation becomes a to-many relation, or vice versa, if names or `renamed` say so. Old links stay.
+ * Where `author` (to one) becomes `authors` (to many), or vice versa, copies the links to the new table or column, if names or `renamed`
+ * say so. Old links stay.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { FillText } from '../../records/database/fill-text.ts'

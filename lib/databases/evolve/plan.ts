@@ -1,4 +1,4 @@
-/** Plan: collects the steps of `schema: 'evolve'`, sentences about parts that stay, and faults. A fault refuses all steps. */
+/** Collects steps with their SQL, sentences about unchanged parts, and faults, for `schema: 'evolve'`. A fault refuses all steps. */
 import type { Filling } from './read-fill.ts'
 import { EvolveError, type EvolvePlan, type EvolveStep, type PossibleRename } from '../../records/database/evolving.ts'
 
@@ -79,7 +79,6 @@ export class Plan implements EvolvePlan {
 
 export interface FoundRows {
   readonly key: readonly string[]
-  /** Keys of the first rows. */
   readonly rows: readonly (readonly unknown[])[]
   readonly values?: readonly unknown[]
   readonly count: number

@@ -1,4 +1,4 @@
-/** Read fill: splits the option `fill` into values and functions for columns, and functions that make rows of a new table. */
+/** Splits the option `fill` into values and functions for columns, and functions that make rows of a new table. */
 import { describeScalar } from '../../foundation/values/scalar-type.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Evolving, FillFrom, OldRow } from '../../records/database/evolving.ts'

@@ -1,4 +1,4 @@
-/** Read renames: finds the tables and columns of the option `renamed`, with possible old names for each. */
+/** Finds the tables and columns of the option `renamed`, with possible old names for each. */
 import type { EntityMetadata, EntityProperty, MikroORM, NamingStrategy } from '@mikro-orm/core'
 import { entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
@@ -19,7 +19,6 @@ export interface AskedTable {
   readonly from: readonly string[]
   readonly to: string
   readonly schema: string | undefined
-  /** The old name of a relation. */
   readonly old?: string
   readonly owner?: string
   /** Beginnings of names of link tables and columns: `trip_` and `journey_`. */

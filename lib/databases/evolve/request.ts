@@ -1,4 +1,4 @@
-/** Request: the options of `schema: 'evolve'`, resolved to tables, columns and stored values. */
+/** Resolves the options for evolving a database to tables, columns and stored values. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { publicName } from '../../model/metadata/property-type.ts'
@@ -57,7 +57,6 @@ export function isModelled(name: string, { columns, namesOf }: EvolveRequest): b
   return columnNames.some(each => each.toLowerCase() === rest.join('.'))
 }
 
-/** Example values, as code. */
 const EXAMPLES: Readonly<Partial<Record<ScalarType['kind'], string>>> = {
   integer: '0',
   bigint: "'0'",

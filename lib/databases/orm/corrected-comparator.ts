@@ -1,4 +1,4 @@
-/** Corrects MikroORM's comparator, before functions that look up records are generated. */
+/** Corrects the functions that MikroORM generates to look up and compare records: for names beyond ASCII, and keys with a time. */
 import { EntityComparator, type EntityMetadata } from '@mikro-orm/core'
 
 type DateSerializer = ReturnType<typeof serializeDates>

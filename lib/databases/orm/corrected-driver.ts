@@ -1,4 +1,4 @@
-/** Corrects what MikroORM's drivers read and write wrongly: keys of several parts, links by other keys, inserts of several rows. */
+/** Corrects how MikroORM's drivers treat keys of several parts, links by other keys, and inserts and updates of several rows. */
 import {
   Utils,
   type DeleteOptions,

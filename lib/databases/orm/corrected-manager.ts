@@ -1,6 +1,6 @@
 /**
- * Corrected manager: entity managers with corrected factories. MikroORM has no option for a factory, and applications in the same process
- * need the classes unchanged.
+ * Entity managers with corrected factories. MikroORM has no option for a factory, and applications in the same process need the classes
+ * unchanged.
  */
 import { EntityFactory, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import type { OrmFilter } from '../../model/added-filters.ts'
@@ -41,7 +41,7 @@ function extend(base: ManagerClass): ManagerClass {
     // oxlint-disable-next-line typescript/no-explicit-any -- the constructor of a mixin
     constructor(...given: any[]) {
       super(...given)
-      // In the application's request or transaction, MikroORM would give that manager's factory.
+      // In a request or transaction of the application, MikroORM would give another factory.
       const own = this as { getContext?: () => unknown }
       own.getContext = () => this
       Object.assign(this.getEntityFactory(), CORRECTIONS)

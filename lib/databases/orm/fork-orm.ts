@@ -1,7 +1,4 @@
-/**
- * Creates a MikroORM instance on another connection, with the metadata and functions of its parent: in less than a millisecond, instead of
- * tens.
- */
+/** Creates a MikroORM instance on another connection, with the metadata and functions of its parent: in less than a millisecond. */
 import { MikroORM, type Configuration, type EntityMetadata, type EntityName, type MetadataStorage } from '@mikro-orm/core'
 import type { AddedFilters } from '../../model/added-filters.ts'
 import { skipUpdateOfCreated } from './on-update.ts'

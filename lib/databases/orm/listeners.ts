@@ -1,6 +1,6 @@
 /**
- * Finds code of the application that MikroORM calls while writing: subscribers, loggers, hooks, `onCreate` and `onUpdate` of an entity.
- * Without any, the engine may write by statements. Such code may change entities: another flush must follow.
+ * Finds code of the application that MikroORM calls while writing: subscribers, loggers, hooks, `onCreate` and `onUpdate`. Without such
+ * code, the engine may write by statements; with such code, another flush must follow.
  */
 import { DefaultLogger, SimpleLogger } from '@mikro-orm/core'
 import type { Configuration, EntityManager, LoggingOptions, MetadataStorage } from '@mikro-orm/core'

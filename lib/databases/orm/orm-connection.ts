@@ -1,7 +1,4 @@
-/**
- * ORM connection: tells whether MikroORM would do no more for a write or deletion than a statement of the engine. Loads records for a unit
- * of work.
- */
+/** Tells whether a statement of the engine does all that MikroORM would do for a write or deletion. Loads records for a unit of work. */
 import { type EntityManager, type EntityName, type MikroORM, Cascade, ReferenceKind, type EntityMetadata } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
 import { correctedManager } from './corrected-manager.ts'

@@ -1,4 +1,4 @@
-/** ORM options: makes the options of MikroORM on any database of the application's. */
+/** Makes MikroORM's options, for any database, of the options that the application gives. */
 import {
   type EntityMetadata,
   type Options,
@@ -60,7 +60,7 @@ function refuseCompiled(): RefusedFunctions {
     const text =
       "MikroORM's unit of work generates functions, and the policy of the page or process forbids it: allow 'unsafe-eval' " +
       '(Content-Security-Policy: script-src). Reads, and writes by statements, need no permission: see "engine.explain".'
-    // The engine takes other errors for errors of an entity's constructor.
+    // Other errors would look like errors of a constructor.
     throw new ValidationError(text)
   }
   return new Proxy(new RefusedFunctions(), { get: (known, name) => (Reflect.get(known, name) as unknown) ?? (() => refuse) })

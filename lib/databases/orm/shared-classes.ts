@@ -1,6 +1,6 @@
 /**
- * Shared classes: shared with an application's own MikroORM. MikroORM writes metadata, platform and functions into prototypes: the last
- * instance would decide for both. Members of the application stay; entities of the engine get the engine's.
+ * Keeps engine and application apart on shared entity classes. MikroORM writes metadata, platform and functions into prototypes, for the
+ * last instance alone. Members of the application stay; entities of the engine get the engine's.
  */
 import type { Configuration, EntityMetadata, MetadataStorage, MikroORM } from '@mikro-orm/core'
 

@@ -86,8 +86,8 @@ function isSame({ targetKey, updateRule, createForeignKeyConstraint }: EntityPro
 }
 
 /**
- * MikroORM creates and reads the column of a link as `author_id`, but joins and updates `author_email`, a column that does not exist. With
- * a custom type, MikroORM converts the primary key.
+ * MikroORM creates and reads the column of a link as `author_id`, but joins and updates a column `author_email`. With a custom type,
+ * MikroORM converts the primary key.
  */
 export function correctTargetKeys(metadata: Iterable<EntityMetadata>, comparator: object): void {
   const corrected = new Map<unknown, readonly EntityProperty[]>()

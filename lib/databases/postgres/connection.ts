@@ -1,4 +1,4 @@
-/** Connection: an open PostgreSQL database with MikroORM on its sessions. `Readings`, `UnitsOfWork` and `RowWriter` do the work. */
+/** An open PostgreSQL database with MikroORM on its sessions. `Readings`, `UnitsOfWork` and `RowWriter` do the work. */
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -40,7 +40,7 @@ interface ConnectionParts {
   readonly transactions: Transactions
   readonly flavour: Flavour
   readonly readOnly: boolean
-  /** Filters added before a fork. */
+  /** Added before a fork. */
   readonly filters?: AddedFilters
 }
 

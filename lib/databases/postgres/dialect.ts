@@ -1,4 +1,4 @@
-/** Dialect: compiles plans, encodes values and explains errors for PostgreSQL, without a connection. */
+/** Compiles plans, encodes values and explains errors for PostgreSQL, without a connection. */
 import type { Dialect } from '../../records/database/dialect.ts'
 import {
   compileColumns,

@@ -1,4 +1,4 @@
-/** Explain: shows query plans, by EXPLAIN, and missing indexes. No statement runs again. */
+/** Shows query plans, by EXPLAIN, and missing indexes. No statement runs again. */
 import type { PoolClient } from 'pg'
 import type { RunStatement } from '../../foundation/async/trace.ts'
 import type { IndexAdvice, PlanStep, StatementsExplained, IndexColumn } from '../../records/database/explained-statements.ts'
@@ -118,7 +118,7 @@ const MOST_COLUMNS = 4
 /** To read a greater share of a table, an index is slower. */
 const MUCH = 0.2
 
-/** A column, perhaps cast to text. */
+/** Perhaps cast to text. */
 const COLUMN = /^(?:\((?<cast>"(?:[^"]|"")+")\)::text|(?<bare>"(?:[^"]|"")+"))(?<collation> collate "C")?$/
 
 /**

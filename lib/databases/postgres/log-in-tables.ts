@@ -1,6 +1,6 @@
 /**
- * Log-in tables: makes tables for log-ins in all processes of a database, only for an engine with log-in, opened for writing. In a database
- * made by an engine, a trigger notes removed users.
+ * Makes the tables of ended tokens and failed log-ins, shared by all processes of a database, only for an engine with log-in, opened for
+ * writing. In a database made by an engine, a trigger notes removed users.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'

@@ -1,6 +1,6 @@
 /**
- * Log-ins: reads and writes ended tokens, removed users and failed log-ins, outside of the caller's transaction. Throws RestError
- * (database_busy) where the server cannot be reached.
+ * Reads and writes ended tokens, removed users and failed log-ins, outside of the caller's transaction. Throws RestError (database_busy)
+ * where the server cannot be reached.
  */
 import type { Reading, Row } from '../../records/database/dialect.ts'
 import type { LogInAttempts, LogInOutcome, LogInStore, LogInWindow, StoredToken, TokenState } from '../../records/database/log-in-store.ts'

@@ -1,7 +1,4 @@
-/**
- * Plain transactions: runs the engine's own statements in REPEATABLE READ, without an entity manager. `begin` travels with the first
- * statement.
- */
+/** Runs the engine's own statements in REPEATABLE READ, without an entity manager. `begin` travels with the first statement. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { PoolClient } from 'pg'

@@ -1,6 +1,6 @@
 /**
- * Readings: sends each batch of a reading as a single message. Several statements see one state of the data, in a read-only transaction
- * (REPEATABLE READ). A reading inside a write joins the transaction.
+ * Sends each batch of a reading as a single message. Several statements see one state of the data, in a read-only transaction (REPEATABLE
+ * READ). A reading inside a write joins the transaction.
  */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/async/abort.ts'

@@ -1,4 +1,4 @@
-/** Turns: after a conflict, writes of a record wait for each other, by a lock of the process and an advisory lock of the server. */
+/** After a conflict, writes of a record take turns, by a lock of the process and an advisory lock of the server. */
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Lock } from '../../foundation/async/lock.ts'

@@ -1,7 +1,4 @@
-/**
- * Units of work: runs writes in REPEATABLE READ transactions, and repeats a write after a conflict, unless code of the application runs
- * inside.
- */
+/** Runs writes in REPEATABLE READ transactions, and repeats a write after a conflict, unless code of the application runs inside. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IsolationLevel, TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'

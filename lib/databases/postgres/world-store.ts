@@ -1,6 +1,6 @@
 /**
- * World store: takes snapshots as positions in the change log, goes back to a position, and copies the database for forks. Refuses
- * databases without a log of an engine.
+ * Takes snapshots as positions in the change log, goes back to a position, and copies the database for forks. Refuses databases without a
+ * log of an engine.
  */
 import type { PoolClient } from 'pg'
 import { restError } from '../../foundation/errors/errors.ts'

@@ -1,7 +1,4 @@
-/**
- * Compile checks: lookups before a write. Does user 7 exist for the caller? Has another user the same email? Which posts link a deleted
- * user?
- */
+/** Compiles lookups before a write. Does user 7 exist for the caller? Has another user the same email? Which posts link a deleted user? */
 import { idParts } from '../../model/key.ts'
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { Attribute, KeyPart, Resource, TargetKey, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'

@@ -1,6 +1,6 @@
 /**
- * Compile node: adds the columns of shown attributes to a SELECT. Gives the function from rows to records, and a statement for each shown
- * relation (`?expand=author,tags`).
+ * Adds the columns of shown attributes to a SELECT. Gives the function from rows to records, and a statement for each shown relation
+ * (`?expand=author,tags`).
  */
 import { idParts } from '../../model/key.ts'
 import { putInside } from '../../foundation/json/json.ts'

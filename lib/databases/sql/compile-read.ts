@@ -1,6 +1,4 @@
-/**
- * Compile read: makes statements of a ReadPlan, for the rows of a page, their count, and each shown relation of all records of the page.
- */
+/** Compiles a ReadPlan to SQL statements, for the rows of a page, for the count, and for each shown relation of all rows. */
 import type { CompiledNode, CompiledRead, Statement } from '../../records/database/dialect.ts'
 import type { ReadPlan, SortTerm, StartPlan } from '../../records/plan/read-plan.ts'
 import { compileIds, compileNode } from './compile-node.ts'

@@ -1,5 +1,5 @@
 /**
- * Compile where: the conditions of a plan. For `/users/7/posts?draft=true`: posts of user 7 (the anchor), in the caller's scopes, filtered.
+ * Compiles the conditions of a plan. `/users/7/posts?draft=true` asks for posts of user 7 (the anchor), in the caller's scopes, filtered.
  */
 import { idParts } from '../../model/key.ts'
 import type { Anchor, Condition, ReadPlan } from '../../records/plan/read-plan.ts'

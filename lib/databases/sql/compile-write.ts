@@ -1,4 +1,4 @@
-/** Compile write: INSERT, UPDATE and DELETE of one table. Parameters: the values in the order of the columns, then the key. */
+/** Compiles INSERT, UPDATE and DELETE of one table. Parameters: the values in the order of the columns, then the key. */
 import type { SeenRows, Statement } from '../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import { compileSeen } from './compile-checks.ts'

@@ -1,7 +1,4 @@
-/**
- * Filter value: compares columns with values and keys as parameters: `author_id = ?`, `author_id in (?, ?)`; a long list is a single
- * parameter.
- */
+/** Compares columns with values and keys as parameters: `author_id = ?`, `author_id in (?, ?)`; a long list is a single parameter. */
 import { idParts } from '../../model/key.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'

@@ -1,4 +1,4 @@
-/** Flavour: pieces of SQL in the dialect of a database. Called when a plan is compiled, never for a request or a row. */
+/** Pieces of SQL that differ between SQLite and PostgreSQL. Called when a plan is compiled, never for a request or a row. */
 import type { Binding } from '../../records/database/binding.ts'
 import type { Statement, Visit } from '../../records/database/dialect.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'

@@ -1,6 +1,6 @@
 /**
- * From clause: a table, which left-joins its to-one relations on first use. A joined list would repeat the row: `joinList` is for
- * subqueries of a minimum or a distinct count.
+ * A table in FROM, which left-joins its to-one relations on first use. A joined list would repeat the row: `joinList` is for subqueries of
+ * a minimum or a distinct count.
  *
  * ```
  * ?author.name=Ann    from post as t0 left join user as t1 on t1.id = t0.author_id

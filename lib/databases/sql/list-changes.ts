@@ -1,6 +1,6 @@
 /**
- * List changes: finds the members of a many-to-many list before and after a transaction (`[3]`, then `[3, 9]`) by inserted and deleted rows
- * of the pivot table.
+ * Finds the members of a many-to-many list before and after a transaction (`[3]`, then `[3, 9]`) by inserted and deleted rows of the pivot
+ * table.
  */
 import type { ChangeSink, ChangedList, RowChange, WatchedList } from '../../records/database/changes.ts'
 import type { Builder, CompiledRead, Dialect, Reading, Row, Statement } from '../../records/database/dialect.ts'

@@ -1,4 +1,4 @@
-/** Pattern: the parameters of searches with `*`. */
+/** Makes parameters of searches such as `*ann*`. */
 
 /** A LIKE pattern with `\` as escape: `50\%%` for the pieces `50%` and the empty text. */
 export function formatLike(pieces: readonly string[]): string {

@@ -1,7 +1,4 @@
-/**
- * Row image: the columns for a trigger to report of a row before and after a change (`old`, `new`), and the function from their values to a
- * record.
- */
+/** For rows that triggers report (`old`, `new`): the columns to report, and the function from their values to a record. */
 import { idParts } from '../../model/key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { WatchedList } from '../../records/database/changes.ts'

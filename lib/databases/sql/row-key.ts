@@ -1,4 +1,4 @@
-/** Row key: adds the columns of a key or link to a SELECT, and makes an ID of the values. */
+/** Adds the columns of a key or link to a SELECT, and makes an ID of the values. */
 import { idParts, joinKey } from '../../model/key.ts'
 import { referredParts, type KeyPart, type Resource, type ToOneAttribute } from '../../model/model.ts'
 import type { BuilderSource, RowValue } from './builder-source.ts'

@@ -1,4 +1,4 @@
-/** Scalar value: adds the column of an attribute to a SELECT, and reads its value in a row. */
+/** Adds the column of an attribute to a SELECT, and reads its value in a row. */
 import type { CompiledChild } from '../../records/database/dialect.ts'
 import type { ScalarAttribute } from '../../model/model.ts'
 import type { Field } from '../../records/plan/read-plan.ts'

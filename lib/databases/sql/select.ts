@@ -1,4 +1,4 @@
-/** Select: a SELECT statement under construction, and conditions on keys. */
+/** Collects the parts of a SELECT (columns, joins, conditions, order), and makes the statement. Conditions on keys. */
 import type { Statement } from '../../records/database/dialect.ts'
 import type { ValueForm } from '../../records/database/value-form.ts'
 import type { KeyPart } from '../../model/model.ts'

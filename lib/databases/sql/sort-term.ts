@@ -1,5 +1,5 @@
 /**
- * Sort term: a key of ORDER BY: a value, a value behind relations, or a count.
+ * Compiles a key of ORDER BY, such as a value, a value behind relations, or a count.
  *
  * ```
  * ?sort=author.name,tags.desc

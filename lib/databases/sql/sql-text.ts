@@ -1,6 +1,6 @@
 /**
- * SQL text: finds the columns compared and sorted by statements of the engine and of MikroORM, for advice on indexes, and the column of
- * each parameter, to hide secrets.
+ * Finds the columns compared and sorted by statements of the engine and of MikroORM, for advice on indexes, and the column of each
+ * parameter, to hide secrets.
  */
 import { name as quoted } from './sql.ts'
 import { tokenize, unquote, type SqlDialect } from './sql-tokens.ts'

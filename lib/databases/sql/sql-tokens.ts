@@ -1,4 +1,4 @@
-/** SQL tokens: splits SQL into words, names, texts and marks. Joined, the tokens give the SQL again. */
+/** Splits SQL into words, names, texts and marks. Joined, the tokens give the SQL again. */
 
 /** Whose quotes, comments and parameters a text has. Both know MySQL's backticks. */
 export type SqlDialect = 'sqlite' | 'postgres'

@@ -1,4 +1,4 @@
-/** SQL: text with the bindings of its `?`. A template tag puts pieces together: sql`${column} = ${bind(value)}`. */
+/** SQL as text, with a binding for each `?`. A template tag puts pieces together: sql`${column} = ${bind(value)}`. */
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Binding } from '../../records/database/binding.ts'
 import type { SqlText } from '../../model/model.ts'

@@ -1,4 +1,4 @@
-/** Change triggers: temporary triggers of one connection, never in a file, that hand changed rows to the recorder. */
+/** Makes temporary triggers of one connection, never in a file, that hand changed rows to the recorder. */
 import type { RawDatabase } from './driver/raw-database.ts'
 import type { Watched, WatchedTable } from '../../records/database/changes.ts'
 import type { Discriminator } from '../../model/model.ts'

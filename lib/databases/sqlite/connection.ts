@@ -1,4 +1,4 @@
-/** Connection: an open SQLite database with MikroORM on the same handle. `Readings` and `UnitsOfWork` do the work. */
+/** An open SQLite database with MikroORM on the same handle. `Readings` and `UnitsOfWork` do the work. */
 import { SqlEntityManager } from '@mikro-orm/sqlite'
 import type { EntityManager, MikroORM } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'

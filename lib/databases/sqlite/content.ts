@@ -1,4 +1,6 @@
-/** Content: the open handle, and all that outlives a handle that `restore` replaces: image, baseline of `reset`, highest keys, clock. */
+/**
+ * The open handle of a database, and all that outlives a handle that `restore` replaces: image, baseline of `reset`, highest keys, clock.
+ */
 import { openRaw } from './driver/open-raw.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import { restError } from '../../foundation/errors/errors.ts'

@@ -1,4 +1,4 @@
-/** Dialect: compiles plans, encodes values and explains errors for SQLite, without an open database. */
+/** Compiles plans, encodes values and explains errors for SQLite, without an open database. */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { StoredColumn, StoredTable } from '../../model/stored-table.ts'
 import type { DatabaseFailure, Dialect, Statement } from '../../records/database/dialect.ts'

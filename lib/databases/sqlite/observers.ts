@@ -1,3 +1,4 @@
+/** Listeners to the statements of a database: traces of requests, and the recorder of changed rows. */
 import type { Traces } from '../../foundation/async/trace.ts'
 import type { Recorder } from './recorder.ts'
 

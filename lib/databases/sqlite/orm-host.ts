@@ -1,4 +1,4 @@
-/** ORM host: lends the open database to MikroORM, with the lock, counted keys and the clock. */
+/** Lends the open database to MikroORM, with lock, counted keys and clock. */
 import type { Transaction } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { isDateReplaced, type Clock } from '../../foundation/async/clock.ts'

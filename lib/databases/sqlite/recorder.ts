@@ -1,6 +1,6 @@
 /**
- * Recorder: reports every changed row at the commit, whoever makes the change: the unit of work, SQL of a hook, SQLite itself (`on delete
- * cascade`). Triggers hand over the rows.
+ * Reports every changed row at the commit, whoever makes the change: the unit of work, SQL of a hook, SQLite itself (`on delete cascade`).
+ * Triggers hand over the rows.
  */
 import type { RawDatabase } from './driver/raw-database.ts'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, Watched, WatchedTable } from '../../records/database/changes.ts'

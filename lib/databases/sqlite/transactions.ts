@@ -1,6 +1,6 @@
 /**
- * Transactions: tells who holds the lock of the single connection, and to which transaction asynchronous work belongs. So a hook may call
- * the engine in the hook's own write without waiting for itself.
+ * Tells who holds the lock of the single connection, and to which transaction asynchronous work belongs. So a hook may call the engine in
+ * the hook's own write without waiting for itself.
  */
 import type { Transaction } from '@mikro-orm/core'
 import type { RequestAbort } from '../../foundation/async/abort.ts'

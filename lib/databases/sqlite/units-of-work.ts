@@ -1,6 +1,6 @@
 /**
- * Units of work: runs writes in transactions, one at a time: at once where work needs neither entity manager nor wait, else as MikroORM's
- * `transactional`. Also runs the engine's own statements.
+ * Runs writes in transactions, one at a time: at once where work needs neither entity manager nor wait, else as MikroORM's `transactional`.
+ * Also runs the engine's own statements.
  */
 import { bindSurroundings } from '../../foundation/async/surroundings.ts'
 import { TransactionContext, type EntityManager, type MikroORM } from '@mikro-orm/core'

@@ -1,4 +1,4 @@
-/** World store: takes and restores images of a SQLite database, and opens images as forks. */
+/** Takes and restores images of a SQLite database, and opens images as forks. */
 import { scrub } from './scrub.ts'
 import type {
   ContentBytes,

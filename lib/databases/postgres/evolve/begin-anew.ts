@@ -1,4 +1,4 @@
-/** Begin anew: drops the entities' tables and views, with all rows, in the open transaction. */
+/** Drops the entities' tables and views, with all rows, in the open transaction. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/postgresql'

@@ -1,6 +1,6 @@
 /**
- * Evolve database: makes the tables of a server fit the entities, with all rows, in the open transaction. Renames, fills and checks before
- * MikroORM's schema generator runs.
+ * Makes the tables of a server fit the entities, with all rows, in the open transaction. Renames, fills and checks before MikroORM's schema
+ * generator runs.
  */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'

@@ -1,4 +1,4 @@
-/** Fill column: gives old rows the values of `fill` in a column, without triggers. */
+/** Gives old rows the values of `fill` in a column, without triggers. */
 import type { PoolClient } from 'pg'
 import type { Column, DatabaseTable } from '@mikro-orm/postgresql'
 import { computeValues } from '../../evolve/compute-fill.ts'

@@ -1,4 +1,4 @@
-/** Fill rows: adds the rows of new tables that functions of `fill` make of other rows. */
+/** Adds the rows of new tables that functions of `fill` make of other rows. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaDifference } from '@mikro-orm/postgresql'

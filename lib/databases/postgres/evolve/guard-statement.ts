@@ -1,6 +1,6 @@
 /**
- * Guard statement: a last look at each statement of MikroORM's generator. Additions may run, and changes of columns with checked rows. Any
- * other drop or change is a fault, and nothing runs.
+ * A last look at each statement of MikroORM's generator. Additions may run, and changes of columns with checked rows. Any other drop or
+ * change is a fault, and nothing runs.
  */
 import type { SchemaDifference, TableDifference } from '@mikro-orm/postgresql'
 import { formatTokens, splitParts, tokenize } from '../../sql/sql-tokens.ts'

@@ -1,4 +1,4 @@
-/** Old rows: reads the rows of a table, with JSON values, for functions of `fill`. */
+/** Reads the rows of a table, with JSON values, for functions of `fill`. */
 import type { PoolClient } from 'pg'
 import type { DatabaseTable } from '@mikro-orm/postgresql'
 import type { OldRows } from '../../evolve/compute-fill.ts'
@@ -60,7 +60,6 @@ const KINDS = [
   [/^bytea$/, 'blob'],
 ] as const
 
-/** A value as PostgreSQL's text. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`

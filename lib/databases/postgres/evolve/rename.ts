@@ -1,4 +1,4 @@
-/** Rename: gives tables, with constraints, indexes and sequences, and columns new names. */
+/** Gives tables, with constraints, indexes and sequences, and columns new names. */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'

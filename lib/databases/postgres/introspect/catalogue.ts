@@ -1,7 +1,4 @@
-/**
- * Catalogue: reads the system catalogues on some schemas, by five statements sent together: tables, columns, types, constraints, unique
- * indexes.
- */
+/** Reads the system catalogues on some schemas, by five statements sent together: tables, columns, types, constraints, unique indexes. */
 import type { PoolClient } from 'pg'
 import { literal } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/own-tables.ts'

@@ -1,4 +1,4 @@
-/** Server type: finds MikroORM's type for a column of a server. Unknown types are served as the server's text. */
+/** Finds MikroORM's type for a column of a server. Unknown types are served as the server's text. */
 import { ArrayType, BigIntType, DecimalType, types } from '@mikro-orm/core'
 import type { ColumnRow, TypeRow } from './catalogue.ts'
 

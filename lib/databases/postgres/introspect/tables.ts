@@ -1,6 +1,6 @@
 /**
- * Tables: makes tables of a catalogue, input of `buildEntities`. Leaves out unreadable tables and columns, with a note, and keys, links and
- * unique sets over such columns.
+ * Makes tables of a catalogue, input of `buildEntities`. Leaves out unreadable tables and columns, with a note, and keys, links and unique
+ * sets over such columns.
  */
 import { completeKey, type Column, type DeleteAction, type ForeignKey, type Table } from '../../introspect/tables.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'

@@ -1,6 +1,6 @@
 /**
- * Change log: a table of changed rows, filled by triggers, also for changes by other programs. A snapshot is a position: `reset` undoes
- * later changes. Only a schema that an engine found empty gets the table and triggers.
+ * A table of changed rows, filled by triggers, also for changes by other programs. A snapshot is a position: `reset` undoes later changes.
+ * Only a schema that an engine found empty gets the table and triggers.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'

@@ -1,4 +1,4 @@
-/** Fork databases: copies databases for an engine and its forks, and drops the copies, also copies of killed processes. */
+/** Copies databases for an engine and its forks, and drops the copies, also copies of killed processes. */
 import { Client } from 'pg'
 import { builtin } from '../../../foundation/base/builtins.ts'
 import { literal, name } from '../../sql/sql.ts'

@@ -1,6 +1,6 @@
 /**
- * Image: a snapshot: a position in the log of a database, or changes to another image. Finds the way from a database to an image, also
- * between forks.
+ * A snapshot is a position in the log of a database, or changes to another image. Finds the way from a database to an image, also between
+ * forks.
  */
 import type { WorldImage } from '../../../records/database/world-store.ts'
 import type { SequenceValues, TableChanges } from './row-changes.ts'

@@ -1,4 +1,4 @@
-/** Own tables: the engine's tables beside the model's. */
+/** The names of the engine's own tables in a database. */
 
 /** Changed rows. */
 export const LOG_TABLE = 'mikro_changes'

@@ -1,6 +1,6 @@
 /**
- * Recorder: reads changed rows from the log before a commit, and reports after the commit: changes by the unit of work, SQL of hooks, or
- * the server itself (`on delete cascade`, triggers).
+ * Reads changed rows from the log before a commit, and reports after the commit: changes by the unit of work, SQL of hooks, or the server
+ * itself (`on delete cascade`, triggers).
  */
 import type { PoolClient } from 'pg'
 import type { ChangeOwner, ChangeRecorder, ChangeSink, RowChange, RowImage, WatchedTable } from '../../../records/database/changes.ts'
@@ -13,7 +13,6 @@ import type { WriteObserver } from '../server/write-observer.ts'
 import { measureLog, trimLog, type ChangeLog } from './change-log.ts'
 import type { CompiledWatch, WatchedRows } from './watch.ts'
 
-/** Transactions between two trims. */
 const TRIM_EVERY = 1_000
 
 /** From then on, the server should use the index. */
@@ -40,7 +39,6 @@ interface OpenChanges {
   /** The last entry read. */
   read: number
   pending: PendingChange[]
-  /** Sent behind the last write. */
   asked: AskedEntries | undefined
   /** By savepoint; first the transaction. */
   readonly owners: { readonly savepoint: string | undefined; readonly sink: ChangeSink | undefined; readonly from: number }[]

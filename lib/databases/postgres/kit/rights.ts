@@ -1,4 +1,4 @@
-/** Rights: refuses a role without rights to the change log or triggers, and says what to grant. */
+/** Refuses a role without rights to the change log or triggers, and says what to grant. */
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'
 import { ask } from '../server/sessions.ts'

@@ -1,6 +1,6 @@
 /**
- * Row changes: undoes entries of the change log, and copies changes to another database, without checks of references and triggers of the
- * application: the resulting state existed before.
+ * Undoes entries of the change log, and copies changes to another database, without checks of references and triggers of the application:
+ * the resulting state existed before.
  */
 import type { PoolClient } from 'pg'
 import { name } from '../../sql/sql.ts'

@@ -1,4 +1,4 @@
-/** Watch: compiles the statements that read a transaction's changed rows from the log. */
+/** Compiles the statements that read a transaction's changed rows from the log. */
 import type { Watched, WatchedList, WatchedTable } from '../../../records/database/changes.ts'
 import { discriminatorCondition, type Recall } from '../../sql/from-clause.ts'
 import type { Flavour } from '../../sql/flavour.ts'

@@ -1,7 +1,7 @@
 /**
- * Bind query: makes parameters of the values of a MikroORM statement, where MikroORM writes literals, with the same meaning: texts take the
- * type of their surroundings, numbers and booleans the literal's type. Leaves texts without parameters to MikroORM: DDL, several
- * statements, orders or groupings with values, too many values.
+ * Makes parameters of the values that MikroORM would write into a statement as literals. Texts take the type of their surroundings, numbers
+ * and booleans the literal's type. Gives `undefined` where MikroORM must write the values: DDL, several statements, orders or groupings
+ * with values, too many values.
  */
 import { JsonProperty, Utils, isRaw, type Platform } from '@mikro-orm/core'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'

@@ -1,4 +1,4 @@
-/** Bound connection: MikroORM's PostgreSQL connection, with values as parameters (`bindQuery`). */
+/** MikroORM's PostgreSQL connection, with values as parameters (`bindQuery`). */
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
 import { PostgreSqlConnection, type NativeQueryBuilder } from '@mikro-orm/postgresql'
 import { CompiledQuery, type AbortableQueryOptions, type Kysely } from 'kysely'

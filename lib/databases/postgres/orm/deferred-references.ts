@@ -1,6 +1,6 @@
 /**
- * Deferred references: in tables made by the engine, some foreign keys are checked at the commit. MikroORM writes the tables of a class one
- * by one, maybe with links between, and does not know the record behind a mere key (`mapToPk`).
+ * Defers foreign keys to the commit, in tables made by the engine, where MikroORM may write a link before the linked record: in the tables
+ * of a class, and for a mere key (`mapToPk`).
  */
 import { ReferenceKind, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 

@@ -1,4 +1,7 @@
-/** Driver: MikroORM's PostgreSQL driver on the engine's sessions, with corrections. */
+/**
+ * MikroORM's PostgreSQL driver on the engine's sessions, corrected: times of the engine's clock, `infinity`, lists, sequences behind given
+ * keys.
+ */
 import type {
   Configuration,
   EntityDictionary,

@@ -1,6 +1,5 @@
 /**
- * Lent dialect: lends the engine's sessions to MikroORM, as a dialect of Kysely. In an open transaction, MikroORM gets the same session,
- * with savepoints.
+ * Lends the engine's sessions to MikroORM, as a dialect of Kysely. In an open transaction, MikroORM gets the same session, with savepoints.
  */
 import { createPostgreSqlTypeParsers } from '@mikro-orm/postgresql'
 import { CompiledQuery, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'

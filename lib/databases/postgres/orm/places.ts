@@ -1,4 +1,4 @@
-/** Places: finds the schemas of tables for entities without a schema. MikroORM assumes `public`, whatever the search path. */
+/** Finds the schemas of tables for entities without a schema. MikroORM assumes `public`, whatever the search path. */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlPlatform } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'

@@ -1,7 +1,4 @@
-/**
- * Server time: replaces `now()` and `current_date` in defaults and values by the engine's time, where the engine's clock differs from the
- * server's.
- */
+/** Replaces `now()` and `current_date` in defaults and values by the engine's time, where the engine's clock differs from the server's. */
 import { isRaw, raw, type Dictionary, type EntityMetadata } from '@mikro-orm/core'
 import type { Clock } from '../../../foundation/async/clock.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Add schema: adds missing tables and columns by MikroORM's schema generator, all or nothing. Drops and alters nothing. Throws Error in one
- * line for an impossible addition.
+ * Adds missing tables and columns by MikroORM's schema generator, all or nothing. Drops and alters nothing. Throws Error in one line for an
+ * impossible addition.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import { DatabaseSchema, type AbstractSqlPlatform, type SqlSchemaGenerator } from '@mikro-orm/postgresql'
@@ -9,7 +9,7 @@ import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'
 import { name, tableName } from '../../sql/sql.ts'
-import { exampleFill, WAYS } from '../../orm/name-property.ts'
+import { suggestFill, SCHEMA_WAYS } from '../../orm/suggest-fill.ts'
 import { withDeferredReferences } from '../orm/deferred-references.ts'
 import { givenSchema, standardSchema } from '../orm/places.ts'
 import { isLost } from '../server/errors.ts'
@@ -88,7 +88,7 @@ const emptySchema = (orm: MikroORM): DatabaseSchema => new DatabaseSchema(orm.em
 function findWay(error: unknown, orm: MikroORM): string {
   const { code, table, column } = error as { readonly code?: string; readonly table?: string; readonly column?: string }
   if (code !== '23502' || table === undefined || column === undefined) return ''
-  return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${exampleFill(orm, table, column)}`
+  return `: say what rows get, schema: 'evolve' (--evolve) with fill: ${suggestFill(orm, table, column)}`
 }
 
 /** Views in the place of tables, named with and without schema, and missing columns. */
@@ -202,7 +202,7 @@ export async function noteMissing(orm: MikroORM, session: PoolClient, schema: st
   if (missing.length > 0)
     notes.add(
       `The database lacks what the entities need, and "schema" is "${schema}", so that it is not made: ${missing.join(', ')}. ` +
-        `Requests for it fail until it is there.${schema === 'keep' ? WAYS : ''}`,
+        `Requests for it fail until it is there.${schema === 'keep' ? SCHEMA_WAYS : ''}`,
     )
 }
 

@@ -1,6 +1,6 @@
 /**
- * Compare: finds differences between a database and the entities by MikroORM's comparator. Takes out false differences (unchanged.ts), and
- * changes nobody asked for: MikroORM guesses renames, and drops indexes, constraints, triggers and policies missing in the model.
+ * Finds differences between a database and the entities by MikroORM's comparator. Takes out false differences (unchanged.ts), and changes
+ * nobody asked for: MikroORM guesses renames, and drops indexes, constraints, triggers and policies missing in the model.
  */
 import {
   DatabaseSchema,

@@ -1,6 +1,6 @@
 /**
- * Unchanged: takes false differences out of MikroORM's comparison of a table, where the server only spells a part differently. Else
- * identities, generated columns, enums with capitals and keys of partitioned tables would be dropped and added.
+ * Takes false differences out of MikroORM's comparison of a table, where the server only spells a part differently. Else identities,
+ * generated columns, enums with capitals and keys of partitioned tables would be dropped and added.
  */
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, TableDifference } from '@mikro-orm/postgresql'
 

@@ -1,4 +1,4 @@
-/** Commit: ends a transaction, and tells the observer of changed rows. */
+/** Ends a transaction, and tells the observer of changed rows. */
 import type { PoolClient, QueryResult } from 'pg'
 import { isLost, uncertain } from './errors.ts'
 import { command } from './sessions.ts'

@@ -1,4 +1,4 @@
-/** Errors: explains PostgreSQL's error codes: broken constraints, refusals, conflicts of transactions, lost connections. */
+/** Explains errors of PostgreSQL by their codes: broken constraints, refusals, conflicts of transactions, lost connections. */
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import type { DatabaseFailure } from '../../../records/database/dialect.ts'
 

@@ -1,4 +1,4 @@
-/** Gate: keeps writes apart from replacements of all data. Throws RestError (database_busy) where a transaction does not end. */
+/** Keeps writes apart from replacements of all data. Throws RestError (database_busy) where a transaction does not end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { restError } from '../../../foundation/errors/errors.ts'
 import { Lock } from '../../../foundation/async/lock.ts'

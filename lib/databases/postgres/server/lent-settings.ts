@@ -1,6 +1,6 @@
 /**
- * Lent settings: sends settings anew with each transaction, behind a pooler with connections for each transaction (pgbouncer, Supavisor,
- * PgCat): settings of a session would reach another client.
+ * Sends settings anew with each transaction, behind a pooler with connections for each transaction (pgbouncer, Supavisor, PgCat): settings
+ * of a session would reach another client.
  */
 import { Connection, type PoolClient } from 'pg'
 import type { Answered, AskedStatement } from './statement-batch.ts'
@@ -13,7 +13,6 @@ export function lendSettings(session: object, sql: string): void {
   settingsBySession.set(session, sql)
 }
 
-/** Whether a pooler lends the session. */
 export function isLent(session: PoolClient): boolean {
   return settingsBySession.has(session)
 }

@@ -1,6 +1,6 @@
 /**
- * PGlite stream: stands for the socket of `pg`, and exchanges messages with a PGlite. PGlite has a single backend: a new stream clears the
- * state of the last.
+ * Stands for the socket of `pg`, and exchanges messages with a PGlite. PGlite has a single backend: a new stream clears the state of the
+ * last.
  */
 import { Duplex } from 'node:stream'
 

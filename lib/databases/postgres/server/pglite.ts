@@ -1,6 +1,6 @@
 /**
- * PGlite: PostgreSQL as WebAssembly, in memory or in a folder, with a single session. Throws Error in one line for a missing package, or a
- * broken folder.
+ * PostgreSQL as WebAssembly, in memory or in a folder, with a single session. Throws Error in one line for a missing package, or a broken
+ * folder.
  */
 import { formatInstall } from '../../../records/database/install-line.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,7 +1,4 @@
-/**
- * Sessions: a pool of connections to a server, with settings for `databases/sql/`. Throws RestError (database_busy) where no session is
- * free.
- */
+/** A pool of connections to a server, with settings for `databases/sql/`. Throws RestError (database_busy) where no session is free. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Pool, types, type CustomTypesConfig, type PoolClient, type QueryArrayResult, type QueryResult } from 'pg'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'

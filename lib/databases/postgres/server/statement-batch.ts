@@ -1,6 +1,6 @@
 /**
- * Statement batch: sends several statements in a single message. Rows are arrays of texts, as sent. `pg` would send a message for each, ask
- * for descriptions of columns and build rows twice, for more than the cost of finding a record.
+ * Sends several statements in a single message. Rows are arrays of texts, as sent. `pg` would send a message for each, ask for descriptions
+ * of columns and build rows twice, for more than the cost of finding a record.
  */
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'

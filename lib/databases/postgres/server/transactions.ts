@@ -1,4 +1,4 @@
-/** Transactions: the open transaction of asynchronous work. So calls of a hook join the transaction of the hook's write. */
+/** Knows the open transaction of asynchronous work, so that calls of a hook join the transaction of the hook's write. */
 import type { Transaction } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import type { RequestAbort } from '../../../foundation/async/abort.ts'

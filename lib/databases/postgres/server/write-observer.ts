@@ -1,4 +1,4 @@
-/** Write observer: hears of transactions, to report changed rows. */
+/** What the recorder of changed rows hears of transactions. */
 import type { PoolClient } from 'pg'
 
 export interface WriteObserver {

@@ -1,6 +1,6 @@
 /**
- * Case folding: completes the server's `lower`, so that texts compare as by RegExp's flags `iu`. Of σ, ς and Σ the server may lower Σ to σ
- * and leave ς: `translate` then maps ς to σ. `open.ts` asks the server once for `lower` of all characters.
+ * Completes the server's `lower`, so that texts compare as by RegExp's flags `iu`. Of σ, ς and Σ the server may lower Σ to σ and leave ς:
+ * `translate` then maps ς to σ. `open.ts` asks the server once for `lower` of all characters.
  *
  * ```
  * translate(lower(name), 'ς', 'σ')

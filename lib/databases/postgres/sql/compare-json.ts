@@ -1,4 +1,4 @@
-/** Compare JSON: compares and sorts values inside `jsonb` by their own types: numbers as numbers, texts as texts. */
+/** Compares and sorts values inside `jsonb` by their own types: numbers as numbers, texts as texts. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'

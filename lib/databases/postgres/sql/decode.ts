@@ -1,6 +1,4 @@
-/**
- * Decode: makes JSON values of PostgreSQL's texts: `2020-01-31T12:13:14.123Z` of `2020-01-31 12:13:14.123456+00`. Needs the time zone UTC.
- */
+/** Makes JSON values of PostgreSQL's texts in the time zone UTC: `2020-01-31T12:13:14.123Z` of `2020-01-31 12:13:14.123456+00`. */
 import { decodeJson, formatDecimal } from '../../sql/decode-document.ts'
 import type { BuilderSource, RowValue } from '../../sql/builder-source.ts'
 import type { Decoder } from '../../sql/flavour.ts'

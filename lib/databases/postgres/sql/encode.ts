@@ -1,4 +1,4 @@
-/** Encode: makes texts of values, and lists of texts. Statements cast the texts. */
+/** Makes texts of values, and lists of texts. Statements cast the texts. */
 import type { CompiledChild, EncodedLinks, Row } from '../../../records/database/dialect.ts'
 import { formatLike } from '../../sql/pattern.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'

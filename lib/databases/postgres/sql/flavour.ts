@@ -1,6 +1,6 @@
 /**
- * Flavour: the SQL of PostgreSQL, from version 15, for the compiler of `databases/sql/`. Rows are texts; sessions need the time zone UTC
- * and the DateStyle ISO.
+ * The SQL of PostgreSQL, from version 15, for the compiler of `databases/sql/`. Rows are texts; sessions need the time zone UTC and the
+ * DateStyle ISO.
  */
 import { idParts } from '../../../model/key.ts'
 import type { KeyPart, ScalarAttribute } from '../../../model/model.ts'

@@ -1,6 +1,6 @@
 /**
- * Format expression: a regular expression in PostgreSQL's spelling, for the collation "C". Classes are ranges, and without case all cases
- * are named, independent of the server's locale: `^A\d` without case is `^[Aa][0-9]`.
+ * Writes a regular expression in PostgreSQL's spelling, for the collation "C". Classes are ranges, and without case all cases are named,
+ * independent of the server's locale: `^A\d` without case is `^[Aa][0-9]`.
  */
 import { isInRanges, joinRanges, type CharacterRange, type CharacterSet } from '../../../foundation/expressions/character-set.ts'
 import { parseExpression } from '../../../foundation/expressions/parse-expression.ts'

@@ -1,6 +1,6 @@
 /**
- * Own types: types shown as texts, but with an order of their own (`inet`, `money`, enums): an interval of 9 days is less than 10 days,
- * though the text is greater. Filters and sort keys compare by the type.
+ * Types shown as texts, but with an order of their own (`inet`, `money`, enums): an interval of 9 days is less than 10 days, though the
+ * text is greater. Filters and sort keys compare by the type.
  */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 

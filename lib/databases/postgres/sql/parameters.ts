@@ -1,5 +1,5 @@
 /**
- * Parameters: numbers and casts the `?` of SQL: `id = $1::bigint`. Without a cast, a parameter has the column's type, and a misfit fails
+ * Numbers the `?` of a statement, and adds casts: `id = $1::bigint`. Without a cast, a parameter has the column's type, and a misfit fails
  * instead of finding nothing.
  */
 import { idParts } from '../../../model/key.ts'

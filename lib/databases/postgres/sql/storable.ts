@@ -1,4 +1,4 @@
-/** Storable: refuses values that PostgreSQL would refuse or change: integers of more than 32 bits, texts with NUL. */
+/** Refuses values that PostgreSQL would refuse or change: integers of more than 32 bits, texts with NUL. */
 import type { ScalarType, ScalarValue } from '../../../foundation/values/scalar-type.ts'
 
 /** An `integer` has 32 bits. */

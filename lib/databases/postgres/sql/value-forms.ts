@@ -1,4 +1,4 @@
-/** Value forms: other forms of a filter's value: bounds of a time or a prefix, patterns, regular expressions, JSON. */
+/** Other forms of a value than the stored form, for filters: bounds of a time or a prefix, patterns, regular expressions, JSON. */
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { parseKept } from '../../../foundation/json/json-numbers.ts'

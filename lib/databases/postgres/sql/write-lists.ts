@@ -1,4 +1,4 @@
-/** Write lists: statements that set, remove and read links of several rows. Keys are a single array parameter. */
+/** Statements that set, remove and read links of several rows. Keys are a single array parameter. */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'
 import { VALUE, compileLeave as compileLeaving, countChange, inOrder, plainStatement } from '../../sql/compile-write.ts'

@@ -1,4 +1,4 @@
-/** Write rows: INSERT statements with generated keys, comparisons of columns with new values, parameters. */
+/** INSERT statements with generated keys, comparisons of columns with new values, parameters. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { Statement } from '../../../records/database/dialect.ts'
 import type { StoredColumn, StoredTable } from '../../../model/stored-table.ts'

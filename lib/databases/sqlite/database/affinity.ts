@@ -1,4 +1,4 @@
-/** Affinity: how SQLite stores values in a column of a declared type. */
+/** How SQLite stores values in a column of a declared type. */
 
 /** `number`: numbers get one form, and texts of numbers become numbers. `any`: values stay unchanged. */
 export type Affinity = 'text' | 'number' | 'any'

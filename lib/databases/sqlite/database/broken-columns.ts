@@ -1,6 +1,6 @@
 /**
- * Broken columns: adds columns to SQLite's error about a broken constraint. For a unique index by an expression, SQLite names the index
- * alone; for a foreign key nothing.
+ * Adds columns to SQLite's error about a broken constraint. For a unique index by an expression, SQLite names the index alone; for a
+ * foreign key nothing.
  */
 import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'
 import { listNames, tokenize, word } from '../../sql/sql-tokens.ts'

@@ -1,6 +1,6 @@
 /**
- * Broken keys: finds foreign keys to a missing table, a view, or columns that are missing or not unique. By default SQLite checks no
- * foreign keys (https://sqlite.org/foreignkeys.html).
+ * Finds foreign keys to a missing table, a view, or columns that are missing or not unique. By default SQLite checks no foreign keys
+ * (https://sqlite.org/foreignkeys.html).
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { name } from '../../sql/sql.ts'

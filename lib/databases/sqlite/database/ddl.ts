@@ -1,6 +1,4 @@
-/**
- * DDL: reads the parts of CREATE TABLE that no pragma shows: allowed values in checks, collations, AUTOINCREMENT. Ignores unknown forms.
- */
+/** Reads the parts of CREATE TABLE that no pragma shows: allowed values in checks, collations, AUTOINCREMENT. Ignores unknown forms. */
 import { findPartner, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
 function takeBrackets(tokens: readonly SqlToken[], at: number): readonly SqlToken[] {

@@ -1,6 +1,6 @@
 /**
- * File identity: refuses writes where the path has another file than the open file. SQLite keeps writing to a removed or replaced file, and
- * with a write-ahead log misses an overwritten file.
+ * Refuses writes where the path has another file than the open file. SQLite keeps writing to a removed or replaced file, and with a
+ * write-ahead log misses an overwritten file.
  */
 import { statSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'

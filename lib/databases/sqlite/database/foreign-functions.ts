@@ -1,5 +1,5 @@
 /**
- * Foreign functions: functions of PostgreSQL and MySQL, for SQL of the application. Schemas avoid the functions where possible
+ * Adds functions of PostgreSQL and MySQL to SQLite, for SQL of the application. Schemas avoid the functions where possible
  * (translate-sql.ts): other programs may write to the file.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'

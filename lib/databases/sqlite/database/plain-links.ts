@@ -1,6 +1,6 @@
 /**
- * Plain links: tells whether statements may set and compare links in another program's file: keys have a single stored form, and the table
- * has no triggers. In the engine's database, tells which links SQLite checks.
+ * Tells whether statements may set and compare links in another program's file: keys have a single stored form, and the table has no
+ * triggers. In the engine's database, tells which links SQLite checks.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { LinkColumn } from '../../../model/stored-table.ts'

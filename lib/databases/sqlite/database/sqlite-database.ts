@@ -1,4 +1,7 @@
-/** SQLite database: an open handle with prepared statements and the engine's SQL functions. */
+/**
+ * An open handle with cached prepared statements and the engine's SQL functions. Runs the statements of readings; MikroORM prepares
+ * statements here, too.
+ */
 import { isRawError, openRaw, toRawBytes } from '../driver/open-raw.ts'
 import type { RawDatabase, RawOptions, RawResult, RawStatement } from '../driver/raw-database.ts'
 import type { ReadingStep, Row, RowBound } from '../../../records/database/dialect.ts'

@@ -1,6 +1,6 @@
 /**
- * Time functions: lets `now` of SQLite's date functions follow the engine's clock, for column defaults, MikroORM's versions, triggers and
- * SQL of the application.
+ * Lets `now` of SQLite's date functions follow the engine's clock, for column defaults, MikroORM's versions, triggers and SQL of the
+ * application.
  */
 import { openRaw } from '../driver/open-raw.ts'
 import type { RawDatabase, RawStatement } from '../driver/raw-database.ts'

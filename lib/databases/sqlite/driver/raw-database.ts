@@ -1,4 +1,4 @@
-/** Raw database: the engine's interface to SQLite, better-sqlite3 or WebAssembly. All calls but `backup` are synchronous. */
+/** The engine's interface to SQLite, better-sqlite3 or WebAssembly. All calls but `backup` are synchronous. */
 
 /** `changes` counts rows. */
 export interface RawResult {

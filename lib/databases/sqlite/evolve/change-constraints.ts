@@ -1,4 +1,4 @@
-/** Change constraints: puts the checks and foreign keys of the model into the draft of a table. */
+/** Puts the checks and foreign keys of the model into the draft of a table. */
 import type { CheckDef, Column, DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 import { foldCase } from '../schema/existing-table.ts'
 import { hasSameRules } from '../schema/link-rules.ts'

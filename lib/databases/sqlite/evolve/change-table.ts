@@ -1,5 +1,5 @@
 /**
- * Change table: drafts a table that fits the entities: the CREATE TABLE of the file with parts replaced. Mere additions are left to
+ * Drafts a table that fits the entities, by replacing parts of the CREATE TABLE in the file. Mere additions are left to
  * ../schema/add-schema.ts.
  */
 import type { Column, DatabaseTable } from '@mikro-orm/sqlite'

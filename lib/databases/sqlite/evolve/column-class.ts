@@ -1,4 +1,4 @@
-/** Column class: the kind of a column's values, by declared type, and conversions of values to another kind. */
+/** Classifies columns by declared type (`varchar(20)` is text), and converts values to another class. */
 import type { EvolvedColumn } from '../../evolve/evolved-columns.ts'
 import { toParameter } from '../sql/encode.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Create text: splits a CREATE TABLE statement into columns and constraints, in the author's words
- * (https://www.sqlite.org/lang_createtable.html).
- */
+/** Splits a CREATE TABLE statement into columns and constraints, in the author's words (https://www.sqlite.org/lang_createtable.html). */
 import { findPartner, listNames, splitParts, tokenize, unquote, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
 export interface Clause {

@@ -1,7 +1,4 @@
-/**
- * Evolve tables: changes the tables of an open file to fit the entities, in the open transaction. Each step and each fault is a sentence of
- * the plan.
- */
+/** Changes the tables of an open file to fit the entities, in the open transaction. Each step and each fault is a sentence of the plan. */
 import type { IndexDef, DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { DropRequest } from '../../evolve/drop-request.ts'

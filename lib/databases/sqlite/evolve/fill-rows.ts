@@ -1,4 +1,4 @@
-/** Fill rows: reads old rows for functions of `fill`, and inserts the rows made of old rows. */
+/** Reads old rows for functions of `fill`, and inserts the rows made of old rows. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { computeRows, leaveEmpty, type FilledRows, type OldRows } from '../../evolve/compute-fill.ts'
 import { listTableNames } from '../../evolve/drop-request.ts'

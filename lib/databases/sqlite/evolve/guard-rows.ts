@@ -1,6 +1,6 @@
 /**
- * Guard rows: compares a table written anew with the old table, before the drop: all columns, rows and values must be there, but for
- * changes somebody asked for. A loss is a fault of the plan.
+ * Compares a table written anew with the old table, before the drop: all columns, rows and values must be there, but for changes somebody
+ * asked for. A loss is a fault of the plan.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'

@@ -1,7 +1,6 @@
 /**
- * Rebuild table: writes a table anew in the form of the entities: creates, copies, drops, renames
- * (https://www.sqlite.org/lang_altertable.html, section 7). Rowids, indexes, triggers, counter and statistics stay. Runs in a transaction,
- * with foreign keys off.
+ * Writes a table anew in the form of the entities: creates, copies, drops, renames (https://www.sqlite.org/lang_altertable.html, section
+ * 7). Rowids, indexes, triggers, counter and statistics stay. Runs in a transaction, with foreign keys off.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { countRows, BareValue, sayFilled, type Plan } from '../../evolve/plan.ts'
@@ -211,7 +210,6 @@ function keepSequence(db: RawDatabase, table: string, sequence: bigint): void {
   if (changes === 0) db.prepare('insert into main.sqlite_sequence (name, seq) values (?, ?)').run(table, sequence)
 }
 
-/** Statistics of the query planner. */
 function hasStatistics(db: RawDatabase, table: string): boolean {
   if (db.prepare("select 1 from main.sqlite_schema where name = 'sqlite_stat1'").get() === undefined) return false
   return db.prepare('select 1 from main.sqlite_stat1 where tbl = ? limit 1').get(table) !== undefined

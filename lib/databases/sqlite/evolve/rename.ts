@@ -1,4 +1,4 @@
-/** Rename: gives tables and columns new names, also in indexes, triggers and views. */
+/** Gives tables and columns new names, also in indexes, triggers and views. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import {

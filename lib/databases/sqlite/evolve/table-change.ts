@@ -1,4 +1,4 @@
-/** Table change: the statement of a changed table, and the work on its rows. */
+/** The result of comparing a table with its entities: the new CREATE TABLE, and the work on the rows. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SchemaHelper } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'

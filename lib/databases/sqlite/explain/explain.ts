@@ -1,4 +1,4 @@
-/** Explain: query plans, missing indexes, and foreign keys without an index. */
+/** Finds query plans of a request's statements, missing indexes, and foreign keys without an index. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { StatementsExplained, UnindexedLink } from '../../../records/database/explained-statements.ts'
 import type { RunStatement } from '../../../foundation/async/trace.ts'

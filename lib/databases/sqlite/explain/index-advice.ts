@@ -1,6 +1,6 @@
 /**
- * Index advice: finds indexes that spare the scan or sort of a large table. Like SQLite's `.expert`, creates candidates in an empty copy of
- * the schema, and asks SQLite's planner.
+ * Finds indexes that spare the scan or sort of a large table. Like SQLite's `.expert`, creates candidates in an empty copy of the schema,
+ * and asks SQLite's planner.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { IndexAdvice, IndexColumn } from '../../../records/database/explained-statements.ts'

@@ -1,4 +1,4 @@
-/** Query plan: reads SQLite's plan of a statement (https://www.sqlite.org/eqp.html), and makes a tree. */
+/** Reads SQLite's plan of a statement (https://www.sqlite.org/eqp.html), and makes a tree. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { PlanStep } from '../../../records/database/explained-statements.ts'
 import type { UsedTable } from '../../sql/sql-text.ts'

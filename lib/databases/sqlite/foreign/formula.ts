@@ -1,4 +1,4 @@
-/** Formula: translates formulas written for another database. A failing formula becomes null, with a note. */
+/** Translates formulas written for another database. A failing formula becomes null, with a note. */
 import { isRaw, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { ForeignModel } from './model.ts'

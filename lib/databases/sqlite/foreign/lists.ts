@@ -1,4 +1,4 @@
-/** Lists: reads a list of PostgreSQL in SQL. */
+/** Reads a list of PostgreSQL in SQL, such as the default `'{a,b}'`. */
 import { tokenize, word } from '../../sql/sql-tokens.ts'
 
 /** `'{a,b}'`, `ARRAY['a','b']::text[]`; undefined for another text. */

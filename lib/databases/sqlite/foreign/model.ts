@@ -1,7 +1,4 @@
-/**
- * Model: makes entities written for PostgreSQL or MySQL fit SQLite, in MikroORM's metadata, during discovery. Notes all changes and
- * omissions.
- */
+/** Makes entities written for PostgreSQL or MySQL fit SQLite, in MikroORM's metadata, during discovery. Notes all changes and omissions. */
 import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, Platform } from '@mikro-orm/core'
 import type { Notes } from '../../../foundation/errors/notes.ts'

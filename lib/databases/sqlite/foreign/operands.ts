@@ -1,4 +1,4 @@
-/** Operands: finds operands and types among SQL tokens of PostgreSQL and MySQL. For `::` in `(a + b)::int`, the operand begins at `(`. */
+/** Finds operands and types among SQL tokens of PostgreSQL and MySQL. For `::` in `(a + b)::int`, the operand begins at `(`. */
 import { findPartner, word, type SqlToken } from '../../sql/sql-tokens.ts'
 
 /** @returns the place of the last token where no bracket closes */

@@ -1,4 +1,4 @@
-/** Probe: asks an empty SQLite database in memory whether a statement runs. */
+/** Asks an empty SQLite database in memory whether a statement runs. */
 import { openRaw } from '../driver/open-raw.ts'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { addForeignFunctions } from '../database/foreign-functions.ts'

@@ -1,6 +1,6 @@
 /**
- * Schema: translates defaults, generated columns, checks, indexes, views and triggers written for another database, unless SQLite can run
- * the SQL. Leaves out, with a note, what fails even translated.
+ * Translates defaults, generated columns, checks, indexes, views and triggers written for another database, unless SQLite can run the SQL.
+ * Leaves out, with a note, what fails even translated.
  */
 import { ArrayType, DateType, TimeType, isRaw } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-orm/core'

@@ -1,4 +1,4 @@
-/** Translate calls: replaces functions of PostgreSQL and MySQL in SQL tokens: `char_length(a)` becomes `length(a)`. */
+/** Replaces functions of PostgreSQL and MySQL in SQL tokens: `char_length(a)` becomes `length(a)`. */
 import { formatTokens, tokenize, word, type SqlToken } from '../../sql/sql-tokens.ts'
 import { asText, findClosing, type Rewrite } from './operands.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Translate SQL: rewrites SQL of PostgreSQL or MySQL for SQLite, token by token: `a::int` becomes `cast(a as integer)`. Unknown parts stay.
- * Date-times are milliseconds. Functions are in translate-calls.ts.
+ * Rewrites SQL of PostgreSQL or MySQL for SQLite, token by token: `a::int` becomes `cast(a as integer)`. Unknown parts stay. Date-times are
+ * milliseconds. Functions are in translate-calls.ts.
  */
 import { formatTokens, tokenize, word } from '../../sql/sql-tokens.ts'
 import { asText, findOperandStart, readType, type Rewrite } from './operands.ts'

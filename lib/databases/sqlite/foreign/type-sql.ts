@@ -1,5 +1,5 @@
 /**
- * Type SQL: `convertToJSValueSQL` and `convertToDatabaseValueSQL` of custom types for another database. SQL that SQLite cannot run is
+ * Adapts `convertToJSValueSQL` and `convertToDatabaseValueSQL` of custom types for another database. SQL that SQLite cannot run is
  * translated if values read back as written, else left out with a note: the column holds the plain value.
  */
 import type { MikroORM, Platform, Type } from '@mikro-orm/core'

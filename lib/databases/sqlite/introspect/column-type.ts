@@ -1,6 +1,6 @@
 /**
- * Column type: finds the type of a file's column by declaration, and by some rows where several forms are possible. SQLite enforces almost
- * no type (https://www.sqlite.org/datatype3.html).
+ * Finds the type of a file's column by declaration, and by some rows where several forms are possible. SQLite enforces almost no type
+ * (https://www.sqlite.org/datatype3.html).
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { ScalarKind } from '../../../foundation/values/scalar-type.ts'

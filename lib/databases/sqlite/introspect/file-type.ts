@@ -1,4 +1,4 @@
-/** File type: MikroORM's type for a column of a SQLite file. Properties hold stored values unchanged. */
+/** MikroORM's type for a column of a SQLite file. Properties hold stored values unchanged. */
 import { DescribedType } from '../../../model/metadata/described-type.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 import { formatStoredTime, type FileScalar } from '../sql/stored-time.ts'

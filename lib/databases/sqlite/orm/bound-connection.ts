@@ -1,6 +1,6 @@
 /**
- * Bound connection: MikroORM's SQLite connection, with values as parameters. MikroORM writes values into the text: NUL characters fail, and
- * prepared statements are not used again.
+ * MikroORM's SQLite connection, with values as parameters. MikroORM writes values into the text: NUL characters fail, and prepared
+ * statements are not used again.
  */
 import {
   type AnyEntity,

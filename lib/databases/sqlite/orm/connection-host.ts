@@ -1,4 +1,4 @@
-/** Connection host: what MikroORM's connection asks of the engine. */
+/** What MikroORM's connection asks of the engine. */
 import type { Transaction } from '@mikro-orm/core'
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
 import type { Clock } from '../../../foundation/async/clock.ts'

@@ -1,4 +1,4 @@
-/** Counting driver: MikroORM's driver with keys counted by the engine, where SQLite would reuse keys. */
+/** MikroORM's driver with keys counted by the engine, where SQLite would reuse keys. */
 import type {
   Dictionary,
   EntityDictionary,

@@ -1,4 +1,4 @@
-/** Driver: MikroORM's SQLite driver on the engine's connection, with corrections. */
+/** MikroORM's SQLite driver on the engine's connection, corrected: column types of other databases, empty texts in lists, misfits. */
 import type {
   Configuration,
   Dictionary,

@@ -1,7 +1,4 @@
-/**
- * Foreign column types: maps types of PostgreSQL, MySQL and others to SQLite's: `timestamptz` to `datetime`. MikroORM takes unknown types
- * for text.
- */
+/** Maps types of PostgreSQL, MySQL and others to SQLite's: `timestamptz` to `datetime`. MikroORM takes unknown types for text. */
 import { LruCache } from '../../../foundation/base/lru-cache.ts'
 
 interface Meaning {

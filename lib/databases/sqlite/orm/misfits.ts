@@ -1,6 +1,6 @@
 /**
- * Misfits: removes values of a wrong type from rows, such as `n/a` in a column of numbers: MikroORM would fail or convert, whichever
- * attribute is written. A value that is not loaded stays unchanged.
+ * Removes values of a wrong type from rows, such as `n/a` in a column of numbers: MikroORM would fail or convert, whichever attribute is
+ * written. A value that is not loaded stays unchanged.
  */
 import { ArrayType, BigIntType, BlobType, DecimalType, DoubleType, JsonType, Uint8ArrayType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityProperty, Platform } from '@mikro-orm/core'

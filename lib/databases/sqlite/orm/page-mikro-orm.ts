@@ -1,4 +1,4 @@
-/** Page MikroORM: replaces `@mikro-orm/sqlite` in a page. That package loads better-sqlite3. */
+/** Takes the place of `@mikro-orm/sqlite` in a page. That package loads better-sqlite3. */
 export {
   AbstractSqlDriver,
   BaseSqliteConnection as SqliteConnection,

@@ -1,4 +1,4 @@
-/** Property types: mends types of properties that SQLite would store wrongly. */
+/** Mends types of properties that SQLite would store wrongly, such as days, and text keys with `autoincrement`. */
 import { BigIntType, DateType, StringType, TextType, type EntityMetadata, type MikroORM } from '@mikro-orm/core'
 
 /**

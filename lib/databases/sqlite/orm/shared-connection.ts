@@ -1,4 +1,4 @@
-/** Shared connection: runs MikroORM's statements on the engine's database, with cached prepared statements and exact 64-bit integers. */
+/** Runs MikroORM's statements on the engine's database, with cached prepared statements and exact 64-bit integers. */
 import type { RawResult } from '../driver/raw-database.ts'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { whenFree } from '../database/busy.ts'

@@ -1,4 +1,4 @@
-/** Shared dialect: lends the engine's open database and lock to MikroORM, as a dialect of Kysely. Nested transactions are savepoints. */
+/** Lends the engine's open database and lock to MikroORM, as a dialect of Kysely. Nested transactions are savepoints. */
 import {
   type DatabaseConnection,
   type DatabaseIntrospector,

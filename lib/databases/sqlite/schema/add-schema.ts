@@ -1,6 +1,6 @@
 /**
- * Add schema: creates missing tables, columns and indexes in a single transaction. Nothing existing changes: differences are noted, or
- * refused before anything is written.
+ * Creates missing tables, columns and indexes in a single transaction. Nothing existing changes: differences are noted, or refused before
+ * anything is written.
  */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaHelper, SqlSchemaGenerator } from '@mikro-orm/sqlite'

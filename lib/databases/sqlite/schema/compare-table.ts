@@ -1,9 +1,9 @@
-/** Compare table: compares a table of a file with the entities. Finds parts to add, lasting differences, and faults. */
+/** Compares a table of a file with the entities. Finds parts to add, lasting differences, and faults. */
 import { findAffinity } from '../database/affinity.ts'
 import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { UuidType, type MikroORM } from '@mikro-orm/core'
-import { exampleFill } from '../../orm/name-property.ts'
+import { suggestFill } from '../../orm/suggest-fill.ts'
 import { foldCase, type Catalog, type ExistingTable } from './existing-table.ts'
 import { hasSameDelete } from './link-rules.ts'
 import { readDeclared } from '../introspect/column-type.ts'
@@ -123,7 +123,7 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
     const fallback = column.default ?? 'null'
     const isEmpty = /^null$/i.test(fallback)
     if (!column.nullable && column.generated === undefined && isEmpty) {
-      findings.ways.push(exampleFill(orm, target.name, column.name))
+      findings.ways.push(suggestFill(orm, target.name, column.name))
       return cannot(', since it is NOT NULL without a default, and the table has rows: make it nullable, or give it a default in SQL')
     }
     if (/^\s*(?:\(|current_)/i.test(fallback))

@@ -1,4 +1,4 @@
-/** Existing table: reads the catalog of a file, and a table or view with indexes. */
+/** Reads the catalog of a file, and a table or view with indexes. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { readTable, type FileTable, type TableRow } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'

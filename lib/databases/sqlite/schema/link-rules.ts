@@ -1,4 +1,4 @@
-/** Link rules: tells whether a foreign key of a file has the same rules (`on delete cascade`) as the entity's. */
+/** Tells whether a foreign key of a file has the same rules (`on delete cascade`) as the entity's. */
 import type { DatabaseTable, ForeignKey } from '@mikro-orm/sqlite'
 
 /** In lower case. */

@@ -1,9 +1,9 @@
-/** Note missing: notes missing parts that are not added: tables, columns, functions of triggers, targets of foreign keys. */
+/** Notes tables and columns that a file lacks and does not get, missing functions of triggers, and missing targets of foreign keys. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { SqlSchemaGenerator } from '@mikro-orm/sqlite'
 import type { Notes } from '../../../foundation/errors/notes.ts'
 import type { SqliteDatabase } from '../database/sqlite-database.ts'
-import { WAYS } from '../../orm/name-property.ts'
+import { SCHEMA_WAYS } from '../../orm/suggest-fill.ts'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { tokenize, word } from '../../sql/sql-tokens.ts'
 import { findBrokenKey } from '../database/broken-keys.ts'
@@ -24,7 +24,7 @@ export function noteMissing(orm: MikroORM, handle: SqliteDatabase, schema: strin
   if (missing.length > 0)
     notes.add(
       `The ${schema === 'keep' ? 'file' : 'database'} lacks what the entities need, and "schema" is "${schema}", ` +
-        `so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.${schema === 'keep' ? WAYS : ''}`,
+        `so that it is not made: ${formatNames(missing)}. Requests for it fail until it is there.${schema === 'keep' ? SCHEMA_WAYS : ''}`,
     )
 }
 

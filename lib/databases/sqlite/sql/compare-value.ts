@@ -1,7 +1,4 @@
-/**
- * Compare value: compares an attribute with the values of a filter (`age > 30`), in each stored form: times as numbers or texts, UUIDs in
- * either case.
- */
+/** Compares an attribute with the values of a filter (`age > 30`), in each stored form: times as numbers or texts, UUIDs in either case. */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { Condition, Operand, ValueRef } from '../../../records/plan/read-plan.ts'
 import { areOfOneFilter, compileIsOneOf, filterValue } from '../../sql/filter-value.ts'

@@ -1,6 +1,4 @@
-/**
- * Contains: the SQL function `mikro_contains(stored, form, given)`: tells whether lists or JSON contain each other, as `@>` of PostgreSQL.
- */
+/** The SQL function `mikro_contains(stored, form, given)`: tells whether lists or JSON contain each other, as `@>` of PostgreSQL. */
 import { Platform } from '@mikro-orm/core'
 import type { Containment } from '../../../records/plan/read-plan.ts'
 

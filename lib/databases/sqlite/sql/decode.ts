@@ -1,4 +1,4 @@
-/** Decode: makes JSON values of stored values: `true` of 1, an ISO text of milliseconds. A value of a wrong type is shown unchanged. */
+/** Makes JSON values of stored values, such as `true` of 1, or an ISO text of milliseconds. A value of a wrong type is shown unchanged. */
 import { formatIso } from '../../../foundation/values/iso-time.ts'
 import { formatBytes } from '../../../model/key.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'

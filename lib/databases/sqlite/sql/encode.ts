@@ -1,4 +1,4 @@
-/** Encode: makes parameters of values, one by one or as a JSON text for `json_each`. */
+/** Makes parameters of values, one by one or as a JSON text for `json_each`. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { ScalarKind, ScalarType } from '../../../foundation/values/scalar-type.ts'
 import type { Binding } from '../../../records/database/binding.ts'

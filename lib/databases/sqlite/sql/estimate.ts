@@ -1,4 +1,4 @@
-/** Estimate: tells how many rows a statement goes through at most, by row numbers and indexes. Asks the database once a second. */
+/** Tells how many rows a statement goes through at most, by row numbers and indexes. Asks the database once a second. */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'
 import { name } from '../../sql/sql.ts'

@@ -1,7 +1,4 @@
-/**
- * Exact decimals: SQLite stores decimals as doubles, exact to 15 digits. Bodies may not hold more digits, and filters get a storable
- * neighbour.
- */
+/** SQLite stores decimals as doubles, exact to 15 digits: bodies may not hold more digits, and filters get a storable neighbour. */
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
 
 export function describeUnstorable(value: unknown, type: ScalarType): string | undefined {

@@ -1,4 +1,4 @@
-/** Flavour: the SQL of SQLite for the compiler of `databases/sql/`. */
+/** The SQL of SQLite for the compiler of `databases/sql/`. */
 import type { KeyPart, Resource } from '../../../model/model.ts'
 import type { ValueForm } from '../../../records/database/value-form.ts'
 import type { Flavour } from '../../sql/flavour.ts'

@@ -1,4 +1,4 @@
-/** Match text: compares a text with a pattern (`?name=*ann*`), by SQLite's own operators where right and quick, else by `mikro_match`. */
+/** Compares a text with a pattern (`?name=*ann*`), by SQLite's own operators where right and quick, else by `mikro_match`. */
 import type { OwnPatternForm, ValueForm } from '../../../records/database/value-form.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'

@@ -1,6 +1,6 @@
 /**
- * Match: SQL functions for comparisons that SQLite lacks, or does slowly: Unicode case folding, texts with a NUL, times in several forms,
- * long texts.
+ * SQL functions for comparisons that SQLite lacks, or does slowly: Unicode case folding, texts with a NUL, times in several forms, long
+ * texts.
  */
 import { escapeRegExp } from '../../../foundation/base/escape-reg-exp.ts'
 import { parseExact } from '../../../foundation/json/json-numbers.ts'

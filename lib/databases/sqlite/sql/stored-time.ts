@@ -1,5 +1,5 @@
 /**
- * Stored time: parses and formats date-times of SQLite files: texts of several forms, seconds or milliseconds since 1970, Julian days
+ * Parses and formats date-times of SQLite files: texts of several forms, seconds or milliseconds since 1970, Julian days
  * (https://www.sqlite.org/lang_datefunc.html).
  */
 import { DAY_MS } from '../../../foundation/async/clock.ts'

@@ -1,4 +1,4 @@
-/** Stored value: SQL of an attribute, in a form to compare and sort: a datetime in milliseconds, though stored as a text. */
+/** Compiles an attribute to SQL that compares and sorts by type: a datetime in milliseconds, though stored as a text. */
 import type { ScalarAttribute } from '../../../model/model.ts'
 import type { Operand } from '../../../records/plan/read-plan.ts'
 import type { ColumnScope } from '../../sql/flavour.ts'

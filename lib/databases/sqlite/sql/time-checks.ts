@@ -1,6 +1,6 @@
 /**
- * Time checks: ends long statements at the deadline. SQLite's driver has no progress handler: in a costly statement, a function before the
- * conditions of every table throws.
+ * Ends long statements at the deadline. SQLite's driver has no progress handler: in a costly statement, a function before the conditions of
+ * every table throws.
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import type { Costs, Statement, Visit } from '../../../records/database/dialect.ts'

@@ -1,6 +1,6 @@
 /**
- * Value forms: other forms of a filter's value, for columns with several stored forms: a UUID in upper case, the bounds of a rounded
- * number, a pattern for GLOB.
+ * Other forms of a filter's value, for columns with several stored forms: a UUID in upper case, the bounds of a rounded number, a pattern
+ * for GLOB.
  */
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'

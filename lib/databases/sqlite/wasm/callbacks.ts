@@ -1,4 +1,4 @@
-/** Callbacks: lets SQLite call functions of JavaScript from SQL. An error of a function ends the running statement. */
+/** Lets SQLite call functions of JavaScript from SQL. An error of a function ends the running statement. */
 import type { Heap } from './heap.ts'
 import type { SqliteCalls } from './sqlite-calls.ts'
 import { BLOB, COPIED, FLOAT, INTEGER, TEXT, isBytes } from './value-kinds.ts'

@@ -1,4 +1,4 @@
-/** Heap: reads and writes texts, bytes and numbers in the memory of SQLite's WebAssembly. */
+/** Reads and writes texts, bytes and numbers in the memory of SQLite's WebAssembly. */
 import { toBuffer } from '../../../foundation/page/give-buffer.ts'
 import type { WasmMemory } from './web-assembly.ts'
 

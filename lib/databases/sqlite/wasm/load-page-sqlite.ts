@@ -1,4 +1,4 @@
-/** Loads SQLite for the engines of a page. */
+/** Loads SQLite's WebAssembly for the engines of a page (`loadSqlite`). */
 import { giveBuffer } from '../../../foundation/page/give-buffer.ts'
 import { loadSqlite as start } from './open-wasm.ts'
 import { webAssembly, type WasmModule } from './web-assembly.ts'

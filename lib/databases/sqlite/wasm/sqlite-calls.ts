@@ -1,4 +1,4 @@
-/** SQLite calls: the C functions of SQLite's WebAssembly (sqlite.org/c3ref). Addresses are numbers. */
+/** The C functions of SQLite's WebAssembly (sqlite.org/c3ref). Addresses are numbers. */
 import type { WasmTable } from './web-assembly.ts'
 
 type WasmAddress = number

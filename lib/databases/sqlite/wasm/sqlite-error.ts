@@ -1,4 +1,4 @@
-/** SQLite error: errors with the codes and texts of SQLite. */
+/** Errors with the codes and texts of SQLite. */
 import type { RawError } from '../driver/raw-database.ts'
 import type { Sqlite } from './load-sqlite.ts'
 

@@ -1,4 +1,4 @@
-/** System calls: gives SQLite the time, more memory, and random bytes. Refuses all calls for files. */
+/** Gives SQLite the time, more memory, and random bytes. Refuses all calls for files. */
 import type { Heap } from './heap.ts'
 import type { WasmMemory } from './web-assembly.ts'
 

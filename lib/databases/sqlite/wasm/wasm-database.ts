@@ -1,4 +1,4 @@
-/** Wasm database: an open database in the memory of SQLite's WebAssembly. Refuses paths of files. */
+/** An open database in the memory of SQLite's WebAssembly. Refuses paths of files. */
 import type { RawAggregate, RawFunction, RawFunctionOptions } from '../driver/raw-database.ts'
 import type { SqlCallback } from './callbacks.ts'
 import type { Sqlite } from './load-sqlite.ts'

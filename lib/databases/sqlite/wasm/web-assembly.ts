@@ -1,4 +1,4 @@
-/** Web assembly: types of the standard WebAssembly. TypeScript declares WebAssembly for pages alone. */
+/** Types of the standard WebAssembly. TypeScript declares WebAssembly for pages alone. */
 
 export interface WasmMemory {
   readonly buffer: ArrayBuffer

@@ -182,14 +182,16 @@ export function textOfPart(value: unknown): string {
   return typeof value === 'string' ? value : String(value)
 }
 
-export function keyToSegment(values: KeyValues, resource: Resource): string {
-  return joinKey(values.map((value, part) => formatPart(value, resource.key[part]!.type)))
+/** Percent-encoded, for error texts and `Location`. */
+export function keyToSegment(values: KeyValues, parts: readonly KeyPart[]): string {
+  const formatted: unknown[] = []
+  for (let part = 0; part < values.length; part++) formatted.push(formatPart(values[part], parts[part]!.type))
+  return joinKey(formatted)
 }
 
-/** Writes an ID percent-encoded, for error texts and `Location`. */
-export function idToSegment(key: RecordKey, resource: Resource): string {
-  const parts = idParts(resource)
-  return joinKey(idValues(key).map((value, part) => formatPart(value, parts[part]!.type)))
+/** As `keyToSegment`. */
+export function idToSegment(id: RecordKey, resource: Resource): string {
+  return keyToSegment(idValues(id), idParts(resource))
 }
 
 export function shownText({ shown }: ShownKey, { shownKey }: Resource): string {

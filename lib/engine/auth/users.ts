@@ -78,7 +78,7 @@ export class Users {
 }
 
 export function keyToSub(key: KeyValues, resource: Resource): string {
-  return key.length === 1 ? keyToTexts(key, resource)[0]! : keyToSegment(key, resource)
+  return key.length === 1 ? keyToTexts(key, resource)[0]! : keyToSegment(key, resource.key)
 }
 
 export function keyToTexts(key: KeyValues, { key: parts }: Resource): string[] {

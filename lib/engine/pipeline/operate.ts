@@ -10,7 +10,7 @@ import type { Wrapper } from '../../model/hook-context.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { READS, type HttpMethod } from '../../foundation/http/http-methods.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
-import { hasRowKey, idToSegment } from '../../model/key.ts'
+import { hasRowKey, keyToSegment } from '../../model/key.ts'
 import { formatRoot } from '../../records/request/address.ts'
 import { refuseStart } from '../../records/request/key-start.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
@@ -134,8 +134,8 @@ const OPERATIONS: { readonly [Kind in Target['kind']]: Readonly<Partial<Record<V
   own: {},
   index: { read: getIndex },
   collection: { read: getPage, add: createRecord },
-  record: { read: getRecord, change: updateRecord, remove: removeRecord },
-  attribute: { read: getAttribute, add: addToList, change: updateAttribute, remove: removeRelated },
+  record: { read: getRecord, change: update, remove: removeRecord },
+  attribute: { read: getAttribute, add: addToList, change: update, remove: removeRelated },
   member: {
     read: async ({ target, view }, services) => (await import('./member.ts')).getMember(target, view, services),
     remove: async ({ target, view }, services) => (await import('./member.ts')).removeMember(target, view, services),
@@ -290,10 +290,12 @@ function createRecord({ request, target, view, ctx }: OperationOn<'collection'>,
 
 /** @param path of the collection, as the client sees the path */
 function answerCreated(written: Written, path: string, services: Services): Awaitable<RestResponse> {
-  const { resource, key } = written
-  const shown = resource.shownKey === undefined ? idToSegment(key, resource) : formatSegment(written, services.connection)
-  return chain(shown, segment =>
-    respondCreated(resource, written.record, `${path}/${segment}`, services.createdStatus, formatIso(services.clock.time())),
+  const { resource, key, record } = written
+  const { connection, createdStatus, clock } = services
+  if (resource.shownKey === undefined)
+    return respondCreated(resource, record, `${path}/${keyToSegment(key, resource.key)}`, createdStatus, formatIso(clock.time()))
+  return chain(formatSegment(written, connection), segment =>
+    respondCreated(resource, record, `${path}/${segment}`, createdStatus, formatIso(clock.time())),
   )
 }
 
@@ -313,52 +315,44 @@ function addToList(operation: OperationOn<'attribute'>, services: WritingService
   )
 }
 
-/** @returns `undefined` where the body has the new values of attributes */
-function findPatchFormat({ method, headers }: Request): 'merge' | 'operations' | undefined {
-  if (method !== 'PATCH') return undefined
-  const format = /^application\/(merge|json)-patch\+json\s*(?:;|$)/i.exec(headers['content-type'] ?? '')?.[1]
-  if (format === undefined) return undefined
-  return format.toLowerCase() === 'merge' ? 'merge' : 'operations'
+function update(operation: OperationOn<'record' | 'attribute'>, services: WritingServices): Awaitable<RestResponse> {
+  const { target, view } = operation
+  const written = hasRowKey(target)
+    ? change(operation, target, services)
+    : chain(locateShown(target, view, services), address => change(operation, address, services))
+  return answerChange(written, operation, services)
 }
 
-function patch(
-  { request, view, ctx }: Operation,
+const PATCH_TYPE = /^application\/(merge|json)-patch\+json\s*(?:;|$)/i
+
+function change(operation: OperationOn<'record' | 'attribute'>, address: RecordAddress, services: WritingServices): Awaitable<Written> {
+  const { request, target, view, ctx } = operation
+  const format = request.method === 'PATCH' ? PATCH_TYPE.exec(request.headers['content-type'] ?? '')?.[1]!.toLowerCase() : undefined
+  if (format === 'json' || (format === 'merge' && isObject(ctx.body))) return changeByPatch(operation, address, services, format)
+  if (target.kind === 'record') return services.writing.writer.update(address, ctx.body, view)
+  return services.writing.writer.updateAttribute(address, target.attribute, ctx.body, view)
+}
+
+function changeByPatch(
+  { target, view, ctx }: OperationOn<'record' | 'attribute'>,
   address: RecordAddress,
   { reader, writing: { writer }, limits, transaction }: WritingServices,
-  write: (body: unknown) => Awaitable<Written>,
-  name?: string,
+  format: 'json' | 'merge',
 ): Awaitable<Written> {
   const { body } = ctx
-  const format = findPatchFormat(request)
-  if (format === undefined || (format === 'merge' && !isObject(body))) return write(body)
-  const change = async (): Promise<Written> => {
-    if (format === 'operations') {
+  const attribute = target.kind === 'attribute' ? target.attribute : undefined
+  const patch = async (): Promise<Written> => {
+    if (format === 'json') {
       const { applyJsonPatch } = await import('../patches/json-patch.ts')
-      return writer.update(address, await applyJsonPatch(body, address, name, { reader, limits, view }), view)
+      return writer.update(address, await applyJsonPatch(body, address, attribute?.name, { reader, limits, view }), view)
     }
     const { mergeBody } = await import('../patches/merge-patch.ts')
-    const whole = await mergeBody((name === undefined ? body : { [name]: body }) as JsonObject, address, reader)
-    return write(name === undefined ? whole : whole[name])
+    if (attribute === undefined) return writer.update(address, await mergeBody(body as JsonObject, address, reader), view)
+    const merged = await mergeBody({ [attribute.name]: body }, address, reader)
+    return writer.updateAttribute(address, attribute, merged[attribute.name], view)
   }
   // Of two requests that append to one list, the later runs again, and reads the earlier's list.
-  return transaction(change, view.end, ctx, writer.isRepeatable(view))
-}
-
-function updateRecord(operation: OperationOn<'record'>, services: WritingServices): Awaitable<RestResponse> {
-  const { target, view } = operation
-  const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
-    patch(operation, address, services, body => services.writing.writer.update(address, body, view)),
-  )
-  return answerChange(written, operation, services)
-}
-
-function updateAttribute(operation: OperationOn<'attribute'>, services: WritingServices): Awaitable<RestResponse> {
-  const { target, view } = operation
-  const { writer } = services.writing
-  const written = chain(hasRowKey(target) ? target : locateShown(target, view, services), address =>
-    patch(operation, address, services, body => writer.updateAttribute(address, target.attribute, body, view), target.attribute.name),
-  )
-  return answerChange(written, operation, services)
+  return transaction(patch, view.end, ctx, writer.isRepeatable(view))
 }
 
 function answerChange(

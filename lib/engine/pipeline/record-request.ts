@@ -213,8 +213,10 @@ export class RequestRecorder {
       // `running` costs time: for requests that may change rows.
       const mayRunCode = mayRunApplicationCode || findWire(context) !== undefined
       const mayChange = mayRunCode || !READ_METHODS.includes(method) || connection.filters.named !== NO_FILTERS
-      if (record !== undefined && journal !== undefined && mayChange) answering = running.run(record, this.#passBounded, arrival)
-      else answering = record === undefined && mayRunCode ? this.#passCounted(arrival) : this.#passFaults(arrival)
+      if (record !== undefined && journal !== undefined && mayChange) {
+        if (record.level > MAX_LEVEL) refuseLevel(arrival)
+        answering = running.run(record, this.#passFaults, arrival)
+      } else answering = record === undefined && mayRunCode ? this.#passCounted(arrival) : this.#passFaults(arrival)
     } catch (error) {
       this.#recordFailure(record, error)
       throw error
@@ -250,11 +252,6 @@ export class RequestRecorder {
   /** A wrong call is no request. */
   #recordFailure(record: JournalRecord | undefined, error: unknown): void {
     if (record !== undefined && !isMisuse(error)) this.#parts.journal?.fail(record, error)
-  }
-
-  readonly #passBounded = (arrival: Arrival): Awaitable<RestResponse> => {
-    if (arrival.record!.level > MAX_LEVEL) refuseLevel(arrival)
-    return this.#passFaults(arrival)
   }
 
   #passCounted(arrival: Arrival): Awaitable<RestResponse> {

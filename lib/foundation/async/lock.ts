@@ -37,7 +37,7 @@ export class Lock {
     this.#holders++
   }
 
-  /** To be called once for each `take`. */
+  /** Ends a `take`. */
   release(): void {
     // `held` stays true: nobody overtakes the queue.
     const next = this.#waiting.shift()

@@ -89,7 +89,7 @@ export class RecordChanger {
     // The body may hold the linking record, too.
     if (row === null || plan === undefined || plan.isWide) return undefined
     const give = (key: KeyValues): GivenBody =>
-      (planned.given = { resource: target, body, validation: { mode: 'update', key }, view, id: keyToSegment(key, target) })
+      (planned.given = { resource: target, body, validation: { mode: 'update', key }, view, id: keyToSegment(key, target.key) })
     const planned: { given: GivenBody | undefined; run: () => Coroutine<Written | undefined> } = {
       given: undefined,
       run: () => this.#updateLinkedBody({ plan, row, owner, link, give }, view),

@@ -35,7 +35,7 @@ interface Checking {
 
 /** All classes of a hierarchy give the same name. */
 export function recordName(resource: Resource, key: KeyValues): string {
-  return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource)}`
+  return `${findHierarchyRoot(resource).className} ${keyToSegment(key, resource.key)}`
 }
 
 export function formatMissing(id: RecordKey, target: Resource): string {
@@ -238,7 +238,7 @@ export function nameReference({ name, key }: RecordRef & { readonly kind: 'exist
 
 /** A record of another class of the same table has another name. */
 function nameByClass(target: Resource, key: KeyValues): string {
-  return `${target.className} ${keyToSegment(key, target)}`
+  return `${target.className} ${keyToSegment(key, target.key)}`
 }
 
 function* findListed(sought: readonly SoughtLink[], { visibility, dialect, found }: DatabaseCheck): Reading<void> {

@@ -6,7 +6,7 @@ import type { Connection } from '../database/connection.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
 import { checkSchemas, hasSchemas } from '../validate/check-schemas.ts'
-import { fillBody, hasFills, type FillMode } from '../validate/fill-body.ts'
+import { fillBody, giveBody, hasFills, type FillMode } from '../validate/fill-body.ts'
 import type { PasswordHashes } from '../validate/password-hashes.ts'
 import { RecordWriter } from './record-writer.ts'
 import type { Writer } from './writer.ts'
@@ -46,6 +46,11 @@ class PreparingWriter extends RecordWriter {
 
   override append(owner: RecordAddress, attribute: ToManyAttribute, body: unknown, view: View): Awaitable<Written> {
     return chain(this.#prepare(body, attribute.target, 'create', view), ready => super.append(owner, attribute, ready, view))
+  }
+
+  /** The engine's values are neither checked nor hashed. */
+  override give(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
+    return super.change(address, giveBody(body), view)
   }
 
   protected override change(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {

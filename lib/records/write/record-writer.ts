@@ -2,6 +2,7 @@
 import { type EntityManager } from '@mikro-orm/core'
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { bindSurroundings, keepSurroundings } from '../../foundation/async/surroundings.ts'
+import type { Trace } from '../../foundation/async/trace.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Attribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
@@ -115,15 +116,11 @@ export class RecordWriter implements Writer {
     return this.change(address, { [attribute.name]: body }, view)
   }
 
-  protected change(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
-    return this.#changeBy(address, body, view)
-  }
-
   give(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
-    return this.#changeBy(address, giveBody(body), view)
+    return this.change(address, giveBody(body), view)
   }
 
-  #changeBy(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
+  protected change(address: RecordAddress, body: JsonObject, view: View): Awaitable<Written> {
     const why: Why = explain => explain(address.resource, 'update', body, this.#connection)
     return this.#write(this.#changer.update(address, body, view), writer => writer.update(address, body), view, why)
   }
@@ -178,19 +175,23 @@ export class RecordWriter implements Writer {
     return planned === undefined ? this.#transaction(steps, view) : this.#runPlanned(planned, view)
   }
 
-  #runPlanned<T>(
-    planned: PlannedWrite<T>,
-    view: View,
-    refuse = (error: unknown): Awaitable<T> => this.#refuse(error, planned, view),
-    again = false,
-  ): Awaitable<T> {
-    const { end, ctx } = view
+  /** @param refuse default: `#refuse` */
+  #runPlanned<T>(planned: PlannedWrite<T>, view: View, refuse?: (error: unknown) => Awaitable<T>, again = false): Awaitable<T> {
+    const { trace, end, ctx } = view
+    const before = trace?.enter('write')
     const work = (): Awaitable<T> => {
       end?.throwIfReached()
       return runCoroutine(planned.run(again))
     }
-    const transact = (): Awaitable<T> => this.#connection.transact(work, end, this.isRepeatable(view), ctx)
-    return runTraced(transact, refuse, view)
+    let running: Awaitable<T>
+    try {
+      running = this.#connection.transact(work, end, this.isRepeatable(view), ctx)
+    } catch (error) {
+      return refuse === undefined ? this.#refuse(error, planned, view) : refuse(error)
+    }
+    if (running instanceof Promise) return leaveWriting(running, before, refuse ?? (error => this.#refuse(error, planned, view)), view)
+    if (before !== undefined) trace?.enter(before)
+    return running
   }
 
   /** Throws errors of validation, if any, else the database's error. */
@@ -220,8 +221,9 @@ export class RecordWriter implements Writer {
       writer = new EntityWriter(em, this.#entityParts, view)
       return runCoroutine(writer.run(steps))
     }
-    const transact = (): Awaitable<T> => this.#connection.write(work, view.end, this.isRepeatable(view), view.ctx)
-    return runTraced(transact, error => this.#throwTranslated(error, writer?.work), view)
+    const before = view.trace?.enter('write')
+    const running = this.#connection.write(work, view.end, this.isRepeatable(view), view.ctx)
+    return leaveWriting(running, before, error => this.#throwTranslated(error, writer?.work), view)
   }
 
   async #loadUnitOfWork(): Promise<void> {
@@ -240,21 +242,16 @@ export class RecordWriter implements Writer {
   }
 }
 
-function runTraced<T>(run: () => Awaitable<T>, refuse: (error: unknown) => Awaitable<T>, { trace }: View): Awaitable<T> {
-  const before = trace?.enter('write')
-  let running: Awaitable<T>
-  try {
-    running = run()
-  } catch (error) {
-    return refuse(error)
+/** @param before the stage of the trace before the write */
+function leaveWriting<T>(
+  running: Promise<T>,
+  before: ReturnType<Trace['enter']> | undefined,
+  refuse: (error: unknown) => Awaitable<T>,
+  { trace }: View,
+): Promise<T> {
+  const succeed = (result: T): T => {
+    if (before !== undefined) trace?.enter(before)
+    return result
   }
-  if (running instanceof Promise) {
-    const succeed = (result: T): T => {
-      if (before !== undefined) trace?.enter(before)
-      return result
-    }
-    return running.then(bindSurroundings(succeed), bindSurroundings(refuse))
-  }
-  if (before !== undefined) trace?.enter(before)
-  return running
+  return running.then(bindSurroundings(succeed), bindSurroundings(refuse))
 }

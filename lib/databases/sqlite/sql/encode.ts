@@ -1,4 +1,4 @@
-/** Makes parameters of values, one by one or as a JSON text for `json_each`. */
+/** Makes parameters of values, singly or as a JSON text for `json_each`. */
 import { JsonProperty, Utils } from '@mikro-orm/core'
 import type { ScalarKind, ScalarType } from '../../../foundation/values/scalar-type.ts'
 import type { Binding } from '../../../records/database/binding.ts'
@@ -22,7 +22,7 @@ export function markPlain(binding: Binding): Binding {
   return binding.from === 'filter' && binding.inDocument ? binding : { ...binding, isPlain: true }
 }
 
-/** Undefined for a value that cannot be bound. Integers become BigInt: a number would be stored as REAL. */
+/** Undefined for other values. Integers become BigInt: a number would be stored as REAL. */
 export function toParameter(value: unknown): unknown {
   if (value === undefined || value === null) return null
   switch (typeof value) {

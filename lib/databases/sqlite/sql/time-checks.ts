@@ -45,7 +45,7 @@ export function mark(column: string, isInteger: boolean, isWhole = false): strin
   return column.includes('*/') ? '' : `/*${isWhole ? 'where' : ''}~${isInteger ? 'i' : ''}${column}*/`
 }
 
-/** From this work for a row, each row checks the clock. */
+/** With so much work for a row, each row checks the clock. */
 const HEAVY = 200
 
 export function buildStatement(whole: Sql, visits: readonly Visit[], about: string): Statement {

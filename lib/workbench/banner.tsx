@@ -1,4 +1,4 @@
-/** Banner: an absent server, a refused model, a changed model, on every screen. */
+/** Tells of an absent server, a refused model, a changed model. */
 import { isReachable } from './state/ask.ts'
 import { refusal } from './state/live.ts'
 import { modelChange } from './state/outline.ts'

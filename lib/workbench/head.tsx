@@ -1,4 +1,4 @@
-/** Head: model, world, user, clock, faults and connection. */
+/** The head of every screen, with model, world, user, clock, faults and connection. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { isPaletteOpen } from './palette.tsx'
 import { busy, isReachable, readUnrecorded, mint } from './state/ask.ts'
@@ -8,7 +8,7 @@ import { setOfPage, version, userId, world } from './state/place.ts'
 import { useLoad } from './parts/use-load.ts'
 import { idOf, labelOf, type AnyRecord } from './state/records.ts'
 
-/** Milliseconds: less of a difference is none. */
+/** Milliseconds: a smaller difference of clocks is ignored. */
 const SAME_TIME = 2000
 
 export function Head() {
@@ -58,7 +58,6 @@ export function Head() {
   )
 }
 
-/** Milliseconds before the head shows `Reading …`. */
 const SLOW = 400
 
 function LiveSign() {
@@ -77,7 +76,6 @@ function LiveSign() {
   )
 }
 
-/** Nothing, while the clock shows real time. */
 function ClockChip() {
   const { offset, frozen } = clock.value
   if (frozen !== undefined) return <span class="chip warn">Clock stands: {showTime(frozen)}</span>

@@ -1,3 +1,4 @@
+/** Starts the workbench, and shows the frame around all screens. */
 import { render } from 'preact'
 import { effect, signal, untracked } from '@preact/signals'
 import { changes, recording, stateKnown, streams, watchServer, type RequestSummary } from './state/live.ts'
@@ -12,7 +13,6 @@ import { Skeleton } from './parts/skeleton.tsx'
 import { ScreenView, findScreen, SCREENS } from './screens.tsx'
 import { base, control } from './state/ask.ts'
 
-/** Why the outline could not be read. */
 const startError = signal<Error | undefined>(undefined)
 
 listenToPlace()
@@ -83,7 +83,7 @@ async function openStart(): Promise<void> {
   if (place.value.screen === '') go(href, { replace: true })
 }
 
-/** The last failed request of a recording. */
+/** A recording starts at the last failed request. */
 async function findStart(): Promise<string> {
   await stateKnown
   if (recording.value === undefined) return hrefOf('data')
@@ -119,7 +119,7 @@ function listenToKeys(): () => void {
   return () => removeEventListener('keydown', listen)
 }
 
-/** So many resources get a search field. */
+/** From here on, resources have a search field. */
 const MANY = 16
 
 function Navigation() {
@@ -168,7 +168,7 @@ function Navigation() {
   )
 }
 
-/** Links to the outside of the workbench. */
+/** Links to the docs and to the list of engines. */
 function Elsewhere() {
   const { home, docs } = outline.value ?? {}
   return (

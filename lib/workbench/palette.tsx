@@ -1,4 +1,4 @@
-/** Palette: Ctrl K, to any screen, resource or record. */
+/** The search of Ctrl K, to any screen, resource or record. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Combobox, type Choice } from './parts/combobox.tsx'

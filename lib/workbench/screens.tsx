@@ -1,4 +1,4 @@
-/** Screens: loaded when first opened. */
+/** The list of screens. A screen is loaded when first opened. */
 import type { ComponentType } from 'preact'
 import { useLoad } from './parts/use-load.ts'
 import { ErrorNotice } from './parts/notice.tsx'

@@ -55,7 +55,7 @@ export function isMisuse(error: unknown): boolean {
   return error instanceof TypeError && error.message.startsWith('handle: ')
 }
 
-/** `handle('POST', path, { name: 'Ann' })` gives the body as the query: the refusal says so. */
+/** Explains `handle('POST', path, { name: 'Ann' })`, which gives the body as the query. */
 function describeMisplacedBody(error: unknown, { method, query, body }: Failed): unknown {
   if (body !== undefined || query === undefined || query === null || query instanceof URLSearchParams) return error
   const name = method.toUpperCase()

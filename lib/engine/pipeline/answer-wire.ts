@@ -1,4 +1,4 @@
-/** Hands a request of another grammar (`?title=eq.Hi`) to its wire, with an API whose calls are whole requests. */
+/** Hands a request of another grammar (`?title=eq.Hi`) to a wire, with an API of whole requests. */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
@@ -92,7 +92,7 @@ async function answerWhole(asked: WireRequest, wire: Wire, api: WireApi, { end, 
   return mayRepeat && isLate ? write() : response
 }
 
-/** Counts the weight of shown records alone, not of all records read: the journal drops bodies by weight. */
+/** Counts only the weight of shown records: the journal drops bodies by weight. */
 function weighAnswer(record: Tally, { bytes, records }: Tally, body: unknown): void {
   const shown = countObjects(body, 0)
   record.records += shown
@@ -112,7 +112,6 @@ type Sender = ConstructorParameters<typeof WireCall>[0]
 
 interface CallParts {
   readonly version: string
-  /** Base and version: `/api/v1`. */
   readonly root: string
   readonly arrival: Arrival
   readonly end: RequestAbort
@@ -222,7 +221,6 @@ function pathOf(resource: WireResource | string, id?: Parameters<WireApi['get']>
   const path = `/${PLAIN.test(name) ? name : encodeURIComponent(name)}`
   if (id === undefined) return path
   if (typeof id !== 'object') return `${path}/${PLAIN.test(String(id)) ? id : encodeURIComponent(String(id))}`
-  // `~` joins the parts.
   return `${path}/${id.map(part => encodeURIComponent(String(part)).replaceAll('~', '%7E')).join('~')}`
 }
 
@@ -308,7 +306,6 @@ function describeAttribute(attribute: Attribute, isOfFile: boolean): WireAttribu
   })
 }
 
-/** Names no hidden attribute. */
 function findInverse(attribute: RelationAttribute, target: Resource): string | undefined {
   const name = attribute.kind === 'toMany' && attribute.via.kind === 'foreign' ? attribute.via.attribute : attribute.otherSide
   return target.attributes.find(each => each.name === name && !each.hidden)?.name

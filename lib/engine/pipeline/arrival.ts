@@ -1,4 +1,4 @@
-/** A request before any parsing, and what the stages need of the engine. */
+/** The types of a request before any parsing, and of the engine's parts for the stages. */
 import type { EntityManager } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Trace } from '../../foundation/async/trace.ts'
@@ -53,13 +53,11 @@ export interface StageParts {
   readonly engine: EngineHandle
   readonly options: CheckedOptions
   readonly served: ReadonlyMap<string, Services>
-  /** The model of the first version. */
   readonly model: Model
   readonly clock: Clock
   readonly life: Lifecycle
   readonly routes: Routes | undefined
   readonly queries: QueryCache
-  /** `undefined` without the option `auth`. */
   readonly authentication: Authentication | undefined
   readonly fork: () => EntityManager
   readonly classifyFailure: (error: unknown) => DatabaseFailure | undefined

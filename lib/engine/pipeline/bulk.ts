@@ -1,6 +1,6 @@
 /**
- * Writes a posted array, all or none, by few statements. Where rules, scopes or wrappers must see each record, each member passes
- * the stages, in one transaction. Refuses with body_invalid, or with the errors of fields of all members.
+ * Writes a posted array, all or none, by few statements. Where rules, scopes or wrappers must see each record, each member passes the
+ * stages, in one transaction. Refuses with body_invalid, or with the field errors of all members.
  */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
@@ -15,12 +15,12 @@ interface BulkParts {
   readonly limits: Limits
   readonly end: RequestAbort
   readonly transaction: <T>(work: () => Promise<T>, end?: RequestAbort) => Promise<T>
-  /** Gives `undefined` where each member must be a request. */
+  /** `undefined`: each member must be a request. */
   readonly together: () => Awaitable<readonly unknown[] | undefined>
   readonly answer: (body: unknown) => Awaitable<RestResponse>
 }
 
-/** The answer has all errors of fields, or is the first other refusal, also by a wrapper. */
+/** The answer has all field errors, or is the first other refusal, also by a wrapper. */
 export async function createEach(bodies: readonly unknown[], parts: BulkParts): Promise<readonly unknown[] | RestResponse> {
   const { limits, end, transaction } = parts
   if (bodies.length === 0) throw restError('body_invalid', 'The array must have at least one record.')
@@ -58,7 +58,7 @@ export function readRecord(body: unknown): unknown {
   return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)
 }
 
-/** Gives errors of fields, and throws others, with the index of the member. */
+/** Gives field errors, and throws others, with the index of the member. */
 function collectErrors(error: unknown, index: number): readonly FieldError[] {
   if (!(error instanceof RestError)) throw error
   const { status, code, message, errors, headers, cause } = error

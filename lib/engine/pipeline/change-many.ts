@@ -1,4 +1,4 @@
-/** Changes or deletes records chosen by filters, each as by a request, all or none. Refuses more than `limit` with limit_exceeded. */
+/** Changes or deletes the records that filters choose, each as by a request, all or none. Refuses more than `limit` with limit_exceeded. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'

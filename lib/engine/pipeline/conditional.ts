@@ -1,5 +1,5 @@
 /**
- * Entity tags of reads, and 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By default the tag is a record's
+ * Adds entity tags to reads, and answers 304 where `If-None-Match` has the tag (RFC 9110 section 13.1.2). By default the tag is a record's
  * version, and 304 needs values that cannot change without the version. With `etag: 'answer'`, the tag has a hash.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
@@ -60,7 +60,6 @@ export function findListedResource(target: Target): Resource | undefined {
 /** In characters: 132 bits. */
 const HASH_LENGTH = 22
 
-/** Leaves out the time of the answer. */
 function hashContent(type: string | undefined, body: unknown): string {
   const isEnvelope = typeof body === 'object' && body !== null && !Array.isArray(body) && 'timestamp' in body
   const text = JSON.stringify(isEnvelope ? { ...body, timestamp: undefined } : body)

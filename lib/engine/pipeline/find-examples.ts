@@ -1,4 +1,4 @@
-/** Finds a stored record of each resource that every caller may list, for OpenAPI. */
+/** Finds a stored record of each resource that every caller may list, as examples for OpenAPI. */
 import { completeExample, exampleParameters } from '../../description/openapi/examples.ts'
 import type { DescribedLogin } from '../../description/openapi/source.ts'
 import type { HookContext } from '../../model/hook-context.ts'
@@ -16,8 +16,8 @@ interface ExampleReader {
 }
 
 /**
- * Views (`readOnly`) have no example: reading may cost much. `exampleParameters` leaves out attributes and resources that rules hide
- * from some callers, so `EVERYTHING` is safe.
+ * Views (`readOnly`) have no example: reading may cost much. `exampleParameters` leaves out attributes and resources that rules hide from
+ * some callers, so `EVERYTHING` is safe.
  *
  * @param kept examples found before, extended here; `undefined` where reading has failed, which is not tried again
  */

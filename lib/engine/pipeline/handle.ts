@@ -1,4 +1,4 @@
-/** `passStages` calls the stages in order. record-request.ts adds trace, journal and faults around the stages. */
+/** Answers a request by the stages, in the order of `passStages`. record-request.ts adds trace, journal and faults around the stages. */
 import { authorizeRequest, findVisibility, narrowVisibility } from '../../records/access/access-rules.ts'
 import { changesMany, describeTarget, findActions, findRoot, type ResourceAction } from '../../records/access/actions.ts'
 import { readParameters } from '../../records/access/check-parameters.ts'
@@ -53,7 +53,6 @@ export function answerRequest(arrival: Arrival, parts: StageParts): Awaitable<Re
 
 const loadWires = () => import('./answer-wire.ts')
 
-/** Loaded with the first request in another grammar. */
 let wires: Awaited<ReturnType<typeof loadWires>> | undefined
 
 /**
@@ -198,11 +197,7 @@ function growModel({ request: { method, body }, target }: ResolvedRequest, parts
 
 const FROM_OUTSIDE = { passed: undefined, isEngine: false, conditions: undefined } as const
 
-/**
- * Applies the rules, and answers.
- *
- * @param request default: the whole request; of an array, a request with one member as the body
- */
+/** @param request default: the whole request; of an array, a request with one member as the body */
 function answerOne(resolved: ResolvedRequest, parts: StageParts, request = resolved.request): Awaitable<RestResponse> {
   const operation = findOperation(resolved, request, parts)
   if (operation.view.visibility !== EVERYTHING) return applyRules(operation, resolved)

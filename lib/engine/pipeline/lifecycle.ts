@@ -1,6 +1,6 @@
 /**
  * Counts running requests, so that `engine.close` can wait. `reset`, `restore` and `scenario` abort running requests: none may write into
- * data that it has not read.
+ * data unknown to the request.
  */
 import { connectionLost, engineClosed } from '../../foundation/errors/errors.ts'
 

@@ -1,4 +1,4 @@
-/** CSV (RFC 4180) or NDJSON, one JSON value a line. */
+/** Writes lists as CSV (RFC 4180), or as NDJSON, one JSON value a line. */
 import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundation/http/accept.ts'
 import type { JsonRecord } from '../../records/read/run-read.ts'
 

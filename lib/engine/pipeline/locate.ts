@@ -1,5 +1,6 @@
 /**
- * Finds a row before a write, where clients know another key than the primary key (`Resource.shownKey`). The SQL of a read has that key.
+ * Finds a row before a write, where clients know another key than the primary key (`Resource.shownKey`). The SQL of a read has the other
+ * key.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'

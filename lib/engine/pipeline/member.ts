@@ -1,4 +1,4 @@
-/** Reads or removes a record of a list attribute: `/v1/users/1/posts/2`. Refuses with record_not_found. */
+/** Reads or removes a record of a list attribute, such as `/v1/users/1/posts/2`. Refuses with record_not_found. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -37,7 +37,7 @@ export async function getMember(target: MemberTarget, view: View, services: Memb
   const { reader, connection, clock } = services
   await checkList(target, view)
   const memberKey = await findRowKey(member.resource, member.key, connection)
-  // Where the member does not exist, the reading still checks owner and parameters.
+  // Without the member, the reading still checks owner and parameters.
   const narrowed = memberKey === undefined ? view : narrowedTo(memberKey, target, view)
   const page = await reader.relatedPage(resource, key, attribute, memberKey === undefined ? NO_RECORDS : ONE_RECORD, narrowed)
   if (page === undefined) throw notFound(resource, id)

@@ -55,7 +55,7 @@ export interface Services {
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
   readonly customParameters: ReadonlyMap<string, CustomParameter>
-  /** For lists whose request names no order, filter or limit. */
+  /** For requests of lists without order, filter or limit. */
   readonly defaults: DefaultsOfLists
   readonly clock: Clock
   readonly limits: Limits
@@ -79,7 +79,7 @@ interface WritingServices extends Services {
 export interface Operation {
   readonly request: Request
   readonly target: Target
-  /** `undefined` unless the request is about a resource. */
+  /** `undefined`: the request is about no resource. */
   readonly about: ResourceAction | undefined
   readonly allowed: readonly string[]
   readonly view: View
@@ -111,7 +111,6 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
 function perform(operation: Operation, given: Services): Awaitable<RestResponse> {
   const services = given as WritingServices
   const { target, about, request } = operation
-  // `checkMethod` lets no other method pass.
   const work = OPERATIONS[target.kind][VERBS[request.method as keyof typeof VERBS]] as OperationWork
   // Setting a mark is no action on the record.
   const wrapper = target.kind === 'mark' ? undefined : about?.resource.rules.wrappers[about.action]

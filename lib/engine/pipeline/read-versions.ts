@@ -1,4 +1,4 @@
-/** The model of each version, checked by the database. Loaded when an engine is made. */
+/** Reads the model of each version, and checks options and formulas against the model. Loaded when an engine is made. */
 import type { EntityMetadata, EntityName, MikroORM } from '@mikro-orm/core'
 import { findRules, type CustomParameter } from '../../records/access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -68,7 +68,6 @@ export function readVersions(
 }
 
 function findSecret({ auth }: CheckedOptions, orm: MikroORM): Secret | undefined {
-  // auth.ts refuses an object not made by `auth()`.
   if (auth?.options?.entity === undefined) return undefined
   return { entity: orm.getMetadata().get(auth.options.entity).class, property: auth.options.password }
 }
@@ -91,7 +90,7 @@ function checkDefinitions({ resources, versions }: CheckedOptions, orm: MikroORM
   }
 }
 
-/** Notes listed resources narrowed neither by `defaults.scope` nor by their own scope. */
+/** Notes listed resources without a scope, by `defaults.scope` or of the resource. */
 export function noteUnscoped(
   { defaults: { scope = NO_SHARED_SCOPE } }: CheckedOptions,
   versions: Iterable<{ readonly model: Model }>,

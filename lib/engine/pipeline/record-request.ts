@@ -1,6 +1,4 @@
-/**
- * Around the stages (handle.ts) stand, from outside to inside, the trace, the journal and injected faults.
- */
+/** Puts the trace, the journal and injected faults around the stages (handle.ts), from outside to inside. */
 import { LazyClient, findWire } from '../../foundation/async/abort.ts'
 import { FormBody } from '../../foundation/http/form-body.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
@@ -137,7 +135,6 @@ export class RequestRecorder {
     return this.explain(method, path, query, body, context)
   }
 
-  /** `explain` gives `undefined` once the engine is closed. */
   async explained(
     method: string,
     path: string,
@@ -231,7 +228,6 @@ export class RequestRecorder {
     return signal === undefined ? counted : unlessAborted(counted, signal, () => this.#recordFailure(record, signal.reason))
   }
 
-  /** Closing waits for counted requests. */
   #count(answering: Promise<RestResponse>, record: JournalRecord | undefined): Promise<RestResponse> {
     const { life, journal } = this.#parts
     life.enter()
@@ -249,7 +245,6 @@ export class RequestRecorder {
     )
   }
 
-  /** A wrong call is no request. */
   #recordFailure(record: JournalRecord | undefined, error: unknown): void {
     if (record !== undefined && !isMisuse(error)) this.#parts.journal?.fail(record, error)
   }

@@ -1,4 +1,4 @@
-/** Envelopes of answers, and the one body of errors. Every answer leaves by `finishAnswer`. */
+/** Builds the bodies of answers, and of all errors. Every answer leaves by `finishAnswer`. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import { reportFailure } from '../../foundation/errors/report-failure.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -25,7 +25,6 @@ import type { Wire } from '../../foundation/base/wire.ts'
 import { refuseByWire } from './wire-message.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** No member has a resource's name. */
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
 
 function ok(body: Envelope | IndexAnswer, more?: Readonly<Record<string, string>>): RestResponse {
@@ -295,7 +294,6 @@ function formRefusal(response: RestResponse, { method, path }: AnswerTo, parts: 
   }
 }
 
-/** Answers in the engine's own form. */
 export function refuse(error: unknown, accept: string | undefined, { clock, options }: AnswerParts): RestResponse {
   let timestamp: string
   try {

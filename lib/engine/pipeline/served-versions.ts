@@ -1,6 +1,6 @@
 /**
- * The versions in use. Names added to open resources, and added filters, compile new versions in the place of the old, in
- * one step. A request keeps its version.
+ * Keeps the versions in use. Names added to open resources, and added filters, compile new versions in the place of the old, in one step. A
+ * request keeps its version.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'
@@ -67,7 +67,6 @@ export class ServedVersions {
     return {
       served,
       model: first!.model,
-      // Other requests may have added names meanwhile.
       adopt: () => this.restore(addLearned(this.#learned, more)),
     }
   }

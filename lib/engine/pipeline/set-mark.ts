@@ -1,6 +1,6 @@
 /**
- * `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs only the right to read. Refuses with token_missing, forbidden and
- * record_not_found.
+ * Sets or removes the caller's mark of a record, such as `/v1/articles/7/favorite` (`ResourceConfig.marks`). Needs only the right to read.
+ * Refuses with token_missing, forbidden and record_not_found.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'

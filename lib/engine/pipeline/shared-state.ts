@@ -1,4 +1,4 @@
-/** Follows from model and options alone, and serves an engine and its forks. */
+/** The state that follows from model and options alone, and serves an engine and its forks. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { UserPasswords } from '../../records/validate/password-hashes.ts'
 import type { LoadedAuthentication } from '../auth/authentication.ts'

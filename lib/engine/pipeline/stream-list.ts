@@ -1,6 +1,6 @@
 /**
- * All pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals, each later page
- * when the client has taken the earlier text.
+ * Sends all pages of a list as CSV or NDJSON. Reads the first page before the answer begins, to answer refusals, each later page when the
+ * client has taken the earlier text.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'

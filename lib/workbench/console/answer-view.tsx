@@ -1,4 +1,4 @@
-/** Answer view: an answer, its conformity and statements. */
+/** Shows the answer to the console's request, with conformity and statements. */
 import { useEffect, useState } from 'preact/hooks'
 import { JsonView } from '../parts/json-view.tsx'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -11,7 +11,7 @@ import { isInGrammarOfWire, type WrittenRequest } from './sent-request.ts'
 
 export function AnswerView({ outcome }: { readonly outcome: RequestOutcome }) {
   const { answer, request } = outcome
-  // OpenAPI document and test controls know the engine's grammar alone.
+  // OpenAPI document and test controls know only the engine's grammar.
   const isOwn = !isInGrammarOfWire(request.target, outline.value)
   const [tab, setTab] = useState('body')
   useEffect(() => setTab(before => (before === 'explain' && isOwn ? before : 'body')), [outcome])

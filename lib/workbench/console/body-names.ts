@@ -1,4 +1,4 @@
-/** Body names: attributes for a body, from the outline. */
+/** Offers attributes for a body, from the outline. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 interface NamedValue {
@@ -16,7 +16,6 @@ export function resourceOfPath(target: string, root: string, resources: readonly
   return resources.find(each => each.name === linked)
 }
 
-/** Required attributes come first. */
 export function missingNames(body: string, resource: OutlinedResource): readonly NamedValue[] {
   const given = namesIn(body)
   const all = [...resource.attributes, ...(resource.writeOnly ?? [])].filter(({ readOnly, kind, name, ids, flag, required }) => {
@@ -29,7 +28,7 @@ export function missingNames(body: string, resource: OutlinedResource): readonly
   }))
 }
 
-/** Replaces a body that is not a JSON object. */
+/** Replaces a body other than a JSON object. */
 export function withName(body: string, name: string, resource: OutlinedResource): string {
   const attribute = [...resource.attributes, ...(resource.writeOnly ?? [])].find(each => each.name === name || each.ids === name)
   const value = attribute === undefined ? null : exampleOf(attribute)

@@ -1,4 +1,4 @@
-/** Sends any request, and shows the answer. */
+/** The screen to send any request, and to see the answer. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { parameterNames } from '../data/parameter-names.ts'
 import { CopyMenu } from '../parts/copy-menu.tsx'
@@ -124,7 +124,6 @@ function HistoryList({ onChoose }: { readonly onChoose: (request: PastRequest) =
   )
 }
 
-/** A request, kept until the tab is closed. */
 interface PastRequest extends WrittenRequest {
   readonly status: number
 }

@@ -1,4 +1,4 @@
-/** Example requests: a start with the served model. Each runs on any data. */
+/** Makes example requests of the served model, for any data. */
 import type { OutlinedAttribute, OutlinedResource } from '../../description/outline/outline-parts.ts'
 import type { ParameterNames } from '../data/list-query.ts'
 import { encodeSoftly } from '../state/place-text.ts'

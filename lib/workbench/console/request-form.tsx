@@ -1,4 +1,4 @@
-/** Request form: method, path and query (with completion), headers and body. */
+/** The form of a request, with method, path and query (with completion), headers and body. */
 import { useId, useMemo, useRef, useState } from 'preact/hooks'
 import { complete } from '../data/complete.ts'
 import { parameterNames } from '../data/parameter-names.ts'

@@ -1,4 +1,4 @@
-/** Run request: sends, judges and explains. */
+/** Sends the console's request, checks the answer's conformity, and explains the request. */
 import { control, sendAsUser, type Answer } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { outline } from '../state/outline.ts'
@@ -41,7 +41,6 @@ export async function judge({
   return (await control('POST', '/conformity', sent)).body as ConformityReport
 }
 
-/** A write is tried in a separate world. */
 export async function explainRequest({ method, target, headers, body }: WrittenRequest): Promise<Explanation> {
   const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
   const sent = takesBody(method) && body.trim() !== '' ? { body: JSON.parse(body) as unknown } : {}

@@ -1,4 +1,4 @@
-/** Sent request: a request of the console, as a place. */
+/** Keeps a request of the console in the URL. */
 import type { CopiedRequest } from '../requests/copies.ts'
 import { formatPlace, type Place } from '../state/place-text.ts'
 
@@ -83,7 +83,6 @@ export function copyOfWritten({ method, target, body }: WrittenRequest, user: st
   const isEmpty = !takesBody(method) || body.trim() === '' || findBodyFault(body) !== undefined
   return {
     method,
-    // The path keeps the query as written.
     path: target.includes('?') ? target : path,
     query: [],
     ...(isEmpty ? {} : { body: JSON.parse(body) as unknown }),

@@ -1,4 +1,4 @@
-/** Cell: a value as text, never as HTML. */
+/** Shows a value as text, never as HTML. */
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { idOf, labelOf, textOf, type AnyRecord } from '../state/records.ts'
 import { readableTime } from './date-text.ts'
@@ -6,7 +6,6 @@ import { hrefOfRecord } from './links.ts'
 
 /** Characters in a cell, cut earlier by the style; the record panel shows the whole value. */
 const SHOWN = 120
-/** A cell shows at least so many. */
 const SHORT = 30
 
 interface ValueProps {

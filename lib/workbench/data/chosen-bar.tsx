@@ -15,7 +15,7 @@ interface ChosenBarProps {
   readonly onNone: () => void
 }
 
-/** In the place of the list's tools: the list does not move. */
+/** Stands in the place of the list's tools, so that the list does not move. */
 export function ChosenBar({ resource, ids, onNone }: ChosenBarProps) {
   const [open, setOpen] = useState<'set' | 'delete'>()
   const close = (): void => setOpen(undefined)

@@ -5,7 +5,7 @@ import type { OutlinedAttribute, OutlinedResource } from '../state/outline.ts'
 
 interface ColumnChoice {
   readonly hidden: readonly string[]
-  /** In pixels; empty: every column is as wide as its values. */
+  /** In pixels; empty: as wide as the values. */
   readonly widths: Readonly<Record<string, number>>
 }
 
@@ -53,7 +53,7 @@ export function widthsOf(resource: string, columns: readonly OutlinedAttribute[]
   return Object.keys(widths).length === 0 ? undefined : columns.map(({ name }) => widths[name] ?? NEW_WIDTH)
 }
 
-/** The widths as shown, so that other columns stay. */
+/** Measures the shown widths, so that other columns stay. */
 function measure(table: Element | null): Record<string, number> {
   const heads = [...(table?.querySelectorAll<HTMLElement>('thead th') ?? [])]
   return Object.fromEntries(heads.map(head => [head.dataset['column'] ?? '', head.offsetWidth]))

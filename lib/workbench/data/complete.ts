@@ -1,11 +1,10 @@
-/** Complete: attributes, operators, values and parameters at the caret, from the outline. */
+/** Suggests attributes, operators, values and parameters at the caret of a query, from the outline. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import type { ParameterNames } from './list-query.ts'
 
 interface Suggestion {
   /** Replaces the text from `from` to the caret. */
   readonly text: string
-  /** The type, or the meaning of an operator. */
   readonly hint: string
 }
 
@@ -136,7 +135,6 @@ function completeValue(name: string, from: number, before: string, resource: Out
   }
 }
 
-/** The places of NULL are offered behind a direction. */
 function listSortKeys(typed: string, resource: OutlinedResource, known: CompletionNames): Suggestion[] {
   const [path = typed, direction] = /^(.*)\.(asc|desc)\b/.exec(typed)?.slice(1) ?? []
   const keys = listAttributes(path.replace(/\.$/, ''), resource, known)

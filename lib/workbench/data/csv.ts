@@ -1,4 +1,4 @@
-/** CSV: RFC 4180, with columns matched to attributes by name. */
+/** Reads CSV (RFC 4180), and matches columns to attributes by name. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { readDraft } from './input-text.ts'
 
@@ -6,7 +6,6 @@ export interface CsvFile {
   /** From the first line. */
   readonly names: readonly string[]
   readonly rows: readonly (readonly string[])[]
-  /** Line numbers of rows, from 1. */
   readonly lines: readonly number[]
 }
 
@@ -52,7 +51,7 @@ function checkWidth(file: CsvFile): CsvFile {
   return file
 }
 
-/** The most frequent in the first line. */
+/** The most frequent separator of the first line. */
 function findSeparator(text: string): string {
   const [first = ''] = text.split(/[\r\n]/, 1)
   const bare = first.replaceAll(/"(?:[^"]|"")*"/g, '')

@@ -1,4 +1,4 @@
-/** Data screen: resources, a resource's records, or a record without a list. */
+/** The screen of data, with all resources, a resource's records, or a record without a list. */
 import { useMemo } from 'preact/hooks'
 import { JsonView } from '../parts/json-view.tsx'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
@@ -48,7 +48,6 @@ interface UnknownProps {
   readonly query: string
 }
 
-/** Shows what the API says. */
 function Unknown({ path, query }: UnknownProps) {
   const names = useMemo(parameterNames, [outline.value])
   const request = requestOf(path, query)

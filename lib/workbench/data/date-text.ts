@@ -1,9 +1,9 @@
-/** Date text: a date-time as people read it, and as a browser's picker gives it. */
+/** Writes a date-time for people, and for a browser's picker. */
 
 const FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** Such as `5 Jan 2026, 10:00 UTC`: seconds and their parts only where there are any. Undefined: the text is no date-time. */
+/** Such as `5 Jan 2026, 10:00 UTC`, with seconds if other than 0. Undefined: the text is no date-time. */
 export function readableTime(text: string): string | undefined {
   const [, year, month = '', day, time, seconds = '00', parts = '', zone] = FORM.exec(text) ?? []
   const name = MONTHS[Number(month) - 1]
@@ -19,7 +19,7 @@ export const PICKERS: Readonly<Record<string, 'datetime-local' | 'date' | 'time'
   time: 'time',
 }
 
-/** What the picker shows for a text; empty: the text is no such value. A picker has no zone: date-times are in UTC. */
+/** The text for a picker; empty: the text is no such value. A picker has no zone: date-times are in UTC. */
 export function writePicked(text: string, type: string): string {
   if (type !== 'datetime') return text
   const time = FORM.test(text) ? Date.parse(text) : Number.NaN

@@ -55,7 +55,6 @@ interface DeletionEffect {
   readonly href: string
 }
 
-/** Omits resources without affected records. */
 export async function readEffects(
   resource: OutlinedResource,
   ids: readonly string[],

@@ -1,3 +1,4 @@
+/** ID and text of a linked record. */
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { idOf, labelOf, textOf, type AnyRecord } from '../state/records.ts'
 

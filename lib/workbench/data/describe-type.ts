@@ -1,3 +1,4 @@
+/** Words for the type of an attribute. */
 import type { OutlinedAttribute } from '../state/outline.ts'
 
 export function describeType({ kind, type, unique, readOnly }: OutlinedAttribute, isKey: boolean): string {

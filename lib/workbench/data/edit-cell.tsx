@@ -10,7 +10,7 @@ import { Field } from './field.tsx'
 import { readDraft, writeDraft, type FieldDraft } from './input-text.ts'
 import { changeRecord } from './save.ts'
 
-/** To this cell, the next or previous editable cell, or `nowhere` if the focus is already elsewhere. */
+/** The next focus: this cell, the next or previous editable cell, or `nowhere` if the focus is already elsewhere. */
 export type Leaving = 'stay' | 'next' | 'before' | 'nowhere'
 
 interface EditCellProps {
@@ -90,7 +90,6 @@ function useFocus(cell: RefObject<HTMLDivElement | null>): void {
 }
 
 function listen(event: KeyboardEvent, commit: (where: Leaving) => void, onLeave: (where: Leaving) => void): void {
-  // The grid listens to the same keys.
   event.stopPropagation()
   if (event.key === 'Escape') onLeave('stay')
   else if (event.key === 'Enter') commit('stay')
@@ -132,7 +131,6 @@ function useSave({ resource, record, id, column, before, onLeave }: Saving) {
   return { fault, isSaving, save }
 }
 
-/** The error of the attribute, else of the request. */
 function describeFault(error: Error, resource: OutlinedResource, { name }: OutlinedAttribute): string {
   if (!(error instanceof Refusal)) return error.message
   if (error.answer.status === 412 || error.answer.status === 409) return `${error.message} Press Escape to see the record as it is now.`

@@ -1,4 +1,4 @@
-/** Empty list: what a record would need, and an offer to make records. */
+/** Shows an empty list, with the needs of a record, and an offer to make records. */
 import { Empty } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'

@@ -1,10 +1,9 @@
-/** Field faults: errors by attribute. */
+/** Sorts the errors of a refusal by attribute, or by line of an import. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 
 interface FieldFaults {
   /** Error texts by attribute name. */
   readonly byName: ReadonlyMap<string, string>
-  /** About no attribute of the resource. */
   readonly others: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Field: a select, a search for records, or a text field. Null is a separate choice. */
+/** The field of a value, perhaps a select, a search for records, or a text field. Null is a separate choice. */
 import { useRef } from 'preact/hooks'
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { PICKERS, readPicked, writePicked } from './date-text.ts'

@@ -1,4 +1,4 @@
-/** Matches columns, tries the import in a separate world, then imports all in a single transaction. */
+/** Imports CSV. Matches columns, tries the import in a separate world, then imports all in a single transaction. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { Refusal } from '../state/ask.ts'
@@ -86,7 +86,6 @@ function Columns({ resource, file, columns, onChange }: ColumnsProps) {
         <tbody>
           {file.names.map((name, index) => (
             // Two columns may have the same name.
-            // oxlint-disable-next-line react/no-array-index-key -- the place of a column is what it is
             <tr key={index}>
               <th scope="row">{name}</th>
               <td class="first-value">{file.rows[0]?.[index]}</td>
@@ -152,7 +151,6 @@ function Actions({ onCancel, ...given }: ActionsProps) {
   )
 }
 
-/** A trial with other columns does not count. */
 function useImport({ resource, file, columns, onImported }: Omit<ActionsProps, 'onCancel'>) {
   const [tried, setTried] = useState<Tried>()
   const [error, setError] = useState<Error>()

@@ -1,4 +1,4 @@
-/** Input text: between text and JSON value. Invalid text is sent unchanged: the API reports the error. */
+/** Turns the text of a field into a JSON value, and back. Invalid text is sent unchanged: the API reports the error. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { textOf } from '../state/records.ts'
 

@@ -1,4 +1,4 @@
-/** Searches for a record to link, by name or ID. */
+/** The field of a link, which searches for a record by name or ID. */
 import type { RefObject } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Combobox, type Choice } from '../parts/combobox.tsx'

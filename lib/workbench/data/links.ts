@@ -1,4 +1,4 @@
-/** Links: places of resources, records and lists. */
+/** Makes links to resources, records and lists of the data screen. */
 import { findResource, outline, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
 import { encodeSoftly, formatPlace } from '../state/place-text.ts'
 
@@ -10,7 +10,7 @@ export function hrefOfRecord(resource: string, id: string, query = ''): string {
   return formatPlace('data', [resource, id], query)
 }
 
-/** If possible, the target's list with a filter (`/posts?author=1`): the reader can add filters. */
+/** If possible, the target's list with a filter (`/posts?author=1`), so that the reader can add filters. */
 function listOf(
   { name: resource }: OutlinedResource,
   id: string,

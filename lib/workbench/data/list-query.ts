@@ -1,4 +1,4 @@
-/** List query: the reader's query as a request for a page, with names of linked records, without lists of IDs. */
+/** Turns the reader's query into a request for a page, with names of linked records, without lists of IDs. */
 import { encodeSoftly } from '../state/place-text.ts'
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
@@ -16,7 +16,6 @@ export interface ShownQuery {
   readonly limit: number
   readonly offset: number
   readonly sort: readonly ShownSort[]
-  /** The query chooses attributes, relations or depth. */
   readonly isOwnChoice: boolean
 }
 

@@ -1,3 +1,4 @@
+/** The tools above a list, for new, imported and made-up records. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -14,10 +15,8 @@ interface ListToolsProps {
   readonly prefilled: Readonly<Record<string, string>>
   readonly isImporting: boolean
   readonly setImporting: (isImporting: boolean) => void
-  /** Takes the place of the tools. */
   readonly chosen: ComponentChildren
   readonly onCreate: () => void
-  /** Receives IDs of new records. */
   readonly onMade: (ids: readonly string[]) => void
   readonly children: ComponentChildren
 }

@@ -1,4 +1,4 @@
-/** List view: a request, its records, and a chosen record. */
+/** Shows a list, with its request, and a chosen record beside. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -34,7 +34,6 @@ interface ListViewProps {
   readonly resource: OutlinedResource
   readonly path: readonly string[]
   readonly query: string
-  /** The record beside the list. */
   readonly chosen: string | undefined
 }
 
@@ -132,7 +131,7 @@ function usePage(at: string, asked: ShownQuery) {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Of the page: an action on a record out of sight would surprise. */
+/** Chosen records of the page: an action on a record out of sight would surprise. */
 function usePicked(at: string, page: ShownPage | undefined, resource: OutlinedResource) {
   const [all, setPicked] = useState(NONE)
   useEffect(() => setPicked(NONE), [at])
@@ -194,7 +193,6 @@ function Records({ resource, page, asked, freshRecords, isFailed, path, query, n
   )
 }
 
-/** The columns, where the query chooses attributes. */
 function columnsIn(records: readonly AnyRecord[], { attributes }: OutlinedResource): readonly OutlinedAttribute[] {
   return Object.keys(records[0] ?? {}).map(
     name => attributes.find(attribute => attribute.name === name || attribute.ids === name) ?? { ...UNKNOWN, name },
@@ -258,7 +256,7 @@ interface ShownPage {
   readonly limit: number
 }
 
-/** IDs, if the caller may not read linked records (403). */
+/** Reads IDs, if the caller may not read linked records (403). */
 async function readPage(path: string, { asked, plain }: ShownQuery, signal: AbortSignal): Promise<ShownPage> {
   try {
     return await read(`${path}?${asked}`, signal)

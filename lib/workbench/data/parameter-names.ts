@@ -1,4 +1,4 @@
-/** Parameter names: the application's names. */
+/** The application's names of parameters. */
 import { parameterOf } from '../state/outline.ts'
 import type { ParameterNames } from './list-query.ts'
 

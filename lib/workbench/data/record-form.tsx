@@ -1,4 +1,4 @@
-/** Edits a record, and sends all changes in one request. Errors appear below the fields. */
+/** The form that creates or edits a record. Sends all changes in one request; errors appear below the fields. */
 import type { RefObject } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
@@ -163,7 +163,6 @@ function Row({ attribute, before, draft, isTouched, fault, onChange }: FormRowPr
   )
 }
 
-/** New names of an open resource, with their values. */
 const MORE: OutlinedAttribute = {
   name: 'more attributes',
   kind: 'scalar',
@@ -176,7 +175,6 @@ const MORE: OutlinedAttribute = {
   sortable: false,
 }
 
-/** Of a new record, required attributes first. */
 function listFields(resource: OutlinedResource, record: AnyRecord | undefined): readonly OutlinedAttribute[] {
   const { attributes, writeOnly = [], version, open } = resource
   const more = open === true ? [MORE] : []
@@ -199,7 +197,6 @@ class UnreadableField extends Error {
   }
 }
 
-/** Changed values, or all of a new record. */
 function readBody(attributes: readonly OutlinedAttribute[], drafts: FormDrafts, record: AnyRecord | undefined): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const attribute of attributes) {

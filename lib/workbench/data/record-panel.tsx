@@ -1,4 +1,4 @@
-/** Record panel: shows, edits and deletes a record. */
+/** The panel beside a list, which shows, edits and deletes a record. */
 import { useState } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -157,7 +157,6 @@ function writeSeed(resource: OutlinedResource, record: AnyRecord): string {
   return seedText(resource, record, idOfLink, findResource)
 }
 
-/** Numbers of records, as links. */
 function Lists({ resource, id }: Pick<ShownProps, 'resource' | 'id'>) {
   const lists = resource.attributes.filter(({ kind, flag }) => kind === 'toMany' && flag === undefined)
   const paths = lists.map(list => requestOfList(resource, id, list))

@@ -1,4 +1,4 @@
-/** Records table: a head sorts, an ID opens its record, a number opens its list. */
+/** The table of a list. A head sorts, an ID opens its record, a number opens its list. */
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { ScrollBox } from '../parts/scroll-box.tsx'
@@ -21,7 +21,6 @@ interface RecordsTableProps {
   readonly columns: readonly OutlinedAttribute[]
   readonly sort: readonly ShownSort[]
   readonly isStale: boolean
-  /** The record beside the table. */
   readonly chosen: string | undefined
   /** Records just created. */
   readonly fresh: ReadonlySet<string>
@@ -300,7 +299,6 @@ function CellContent({ resource, row: { record, id }, column, size, href, isPick
   return <Value value={value} attribute={column} tabIndex={-1} />
 }
 
-/** One request counts many lists. */
 function useSizes(
   resource: OutlinedResource,
   rows: readonly { readonly id: string | undefined }[],

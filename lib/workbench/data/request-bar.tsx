@@ -1,4 +1,4 @@
-/** Edits a screen's request with completion, and explains what the request runs. */
+/** Edits the request of a screen with completion, and explains what the request runs. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Explanation } from '../../engine/journal/explanation.ts'
 import { Combobox, type Choice } from '../parts/combobox.tsx'

@@ -1,4 +1,4 @@
-/** Writes records as an app would. Throws a Refusal, or for several records lists refusals. */
+/** Writes records by the API, as an app would. Throws a Refusal, or for several records lists refusals. */
 import { control, sendAsUser, requireSuccess } from '../state/ask.ts'
 import { dataChanged } from '../state/live.ts'
 import { parameterOf, type OutlinedAttribute, type OutlinedResource } from '../state/outline.ts'
@@ -26,7 +26,7 @@ export async function createRecords(resource: OutlinedResource, records: readonl
   return Array.isArray(made) ? made.flatMap(record => idOf(record as AnyRecord, resource) ?? []) : []
 }
 
-/** In a separate world, closed afterwards. */
+/** Tries an import in a separate world, closed afterwards. */
 export async function tryRecords(resource: OutlinedResource, records: readonly object[]): Promise<void> {
   const name = `import-${crypto.randomUUID().slice(0, 8)}`
   await control('POST', '/worlds', { name })
@@ -49,7 +49,7 @@ export function changeRecords(resource: OutlinedResource, ids: readonly string[]
   return writeEach('PATCH', resource, ids, body)
 }
 
-/** A request each, as of an app; goes on after a refusal. */
+/** Sends a request for each record, as an app would; goes on after a refusal. */
 async function writeEach(method: string, resource: OutlinedResource, ids: readonly string[], body?: object): Promise<SeveralFaults> {
   const faults: string[] = []
   const named = ids.length === 1 ? `${resource.singular} ${ids[0]}` : `${ids.length} ${resource.name}`
@@ -73,7 +73,6 @@ export async function addLink(resource: OutlinedResource, id: string, list: Outl
   await write('POST', [resource.name, id, list.name], { body: linked })
 }
 
-/** Without deleting the record. */
 export async function removeLink(resource: OutlinedResource, id: string, list: OutlinedAttribute, linked: string | number): Promise<void> {
   await write('PATCH', [resource.name, id], { body: { [list.name]: { disconnect: [linked] } } })
 }

@@ -1,3 +1,4 @@
+/** Searches for records to link. */
 import { readUnrecorded } from '../state/ask.ts'
 import { parameterOf, pathOf, type OutlinedResource } from '../state/outline.ts'
 import { idOf, labelOf, type AnyRecord } from '../state/records.ts'
@@ -11,7 +12,7 @@ export interface FoundRecord {
 
 const SHOWN = 10
 
-/** At most ten, with the text in the name or as the ID. */
+/** At most ten records, with the text in the name or as the ID. */
 export async function searchRecords(target: OutlinedResource, text: string, signal: AbortSignal): Promise<readonly FoundRecord[]> {
   const label = target.attributes.find(({ name, filterable }) => name === target.label && filterable)
   const [key] = target.key

@@ -1,4 +1,4 @@
-/** Seed text: an `engine.seed` call: with the key, without lists, version, hidden, flagged, read-only attributes. */
+/** Writes a record as a call of `engine.seed`: with the key, without lists, version, hidden, flagged, read-only attributes. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import { code } from '../state/code.ts'
 import { valueOf, type AnyRecord } from '../state/records.ts'

@@ -1,4 +1,4 @@
-/** Writes several records, with a text for each refused. */
+/** Writes several records, and shows a text for each refused. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { OutlinedResource } from '../state/outline.ts'
@@ -19,7 +19,6 @@ export function useSeveral(onDone: () => void) {
       setFaults(found)
       if (found.length === 0) onDone()
     } catch (error) {
-      // The value is no JSON.
       setFaults([(error as Error).message])
     }
     setBusy(false)

@@ -1,4 +1,4 @@
-/** Single view: a record without a list, such as an object of a JSON file, as a form. */
+/** Shows a record without a list, such as an object of a JSON file, as a form. */
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -48,7 +48,7 @@ interface SingleRecordProps {
   readonly record: AnyRecord
 }
 
-/** All values of a record to read only, else those without a field. */
+/** Shows all values of a read-only record, else those without a field. */
 function ShownValues({ resource: { attributes, updates }, record }: SingleRecordProps) {
   return (
     <dl class="record">

@@ -9,9 +9,7 @@ import { world } from '../state/place.ts'
 interface NotedChange {
   readonly text: string
   readonly world: string
-  /** Requests of the journal, in order. */
   readonly ids: readonly number[]
-  /** Why there is no way back. */
   readonly why: string | undefined
 }
 
@@ -42,7 +40,6 @@ export async function noteChange(text: string, method: string, paths: readonly s
   }
 }
 
-/** Requests of others in between. */
 const MORE = 50
 
 /** Lies over the page, so that nothing moves. */

@@ -1,4 +1,7 @@
-/** Use grid: arrow keys move through cells, Enter and F2 edit a cell or follow its link, Space chooses a record, Tab leaves the table. */
+/**
+ * Moves the focus through the cells of a table by arrow keys. Enter and F2 edit a cell or follow its link, Space chooses a record, Tab
+ * leaves the table.
+ */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Leaving } from './edit-cell.tsx'
 
@@ -11,7 +14,6 @@ interface GridState {
   readonly rows: readonly string[]
   readonly columns: readonly string[]
   readonly mayEdit: (cell: CellPlace) => boolean
-  /** Chooses the record of the cell, or takes the choice back. */
   readonly toggle: (cell: CellPlace) => void
   /** @returns false if the value fits into the cell */
   readonly editElsewhere: (cell: CellPlace) => boolean

@@ -1,4 +1,4 @@
-/** Match resource: names with all words of a search. */
+/** Whether the names of a resource have all words of a search. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 
 export function matches({ name, singular, attributes }: OutlinedResource, words: string): boolean {

@@ -1,4 +1,4 @@
-/** Model screen: diagram, search and documentation. */
+/** The screen of the model, with diagram, search and documentation. */
 import { useEffect, useId, useState, useLayoutEffect, useRef } from 'preact/hooks'
 import { hrefOfResource } from '../data/links.ts'
 import { Empty, ErrorNotice } from '../parts/notice.tsx'

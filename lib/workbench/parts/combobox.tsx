@@ -1,4 +1,4 @@
-/** Combobox: a field with suggestions, by the ARIA pattern: arrows choose, Enter and Tab take, Escape closes. */
+/** A field with suggestions, by the ARIA pattern: arrows choose, Enter and Tab take, Escape closes. */
 import type { RefObject } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 

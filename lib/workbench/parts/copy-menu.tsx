@@ -1,4 +1,4 @@
-/** Copy menu: also shows the text for copying by hand. */
+/** A menu of texts to copy, also by hand. */
 import { useEffect, useId, useState } from 'preact/hooks'
 
 export interface CopyItem {

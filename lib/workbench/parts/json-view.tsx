@@ -1,7 +1,6 @@
-/** JSON view: a tree with folded long parts. */
+/** Shows JSON as a tree, with long parts folded. */
 import type { ComponentChildren } from 'preact'
 
-/** Larger objects and arrays are folded. */
 const FOLDED = 12
 const SHOWN = 200
 

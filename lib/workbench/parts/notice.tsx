@@ -1,4 +1,4 @@
-/** Notice: an error, or a text for an empty list. */
+/** Shows an error, or a text for an empty list. */
 import type { ComponentChildren } from 'preact'
 import { Refusal } from '../state/ask.ts'
 

@@ -1,4 +1,4 @@
-/** Scroll box: scrolls sideways. A shadow at the right edge means further columns. */
+/** A box to scroll sideways. A shadow at the right edge means further columns. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 

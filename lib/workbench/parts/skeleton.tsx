@@ -1,4 +1,4 @@
-/** Skeleton: grey rows in the place of data to come. */
+/** Grey rows in the place of data to come. */
 
 interface SkeletonProps {
   readonly rows: number

@@ -1,4 +1,4 @@
-/** Shows a single part, by the ARIA pattern. */
+/** Shows a single part of several, by the ARIA pattern of tabs. */
 import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
 

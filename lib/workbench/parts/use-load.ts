@@ -1,4 +1,4 @@
-/** Reads again for changed dependencies. Ignores answers to older reads. */
+/** Reads data for a component, again when dependencies change. Ignores answers to older reads. */
 import { useEffect, useState } from 'preact/hooks'
 
 interface Loaded<T> {

@@ -1,4 +1,4 @@
-/** Changes part: rows before and after a request. */
+/** Shows the rows before and after a request. */
 import { hrefOf } from '../state/place.ts'
 import type { Change } from '../../engine/journal/changes.ts'
 import { findResource } from '../state/outline.ts'

@@ -1,4 +1,4 @@
-/** Compare part: differences between two requests. */
+/** Shows the differences between two requests of the journal. */
 import { useId } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
@@ -69,7 +69,6 @@ function Differences({ entry, other }: { readonly entry: FullEntry; readonly oth
   )
 }
 
-/** The time always differs. */
 function partsOf({ method, path, query, body, user, status, response, fault, changes }: FullEntry): object {
   const { timestamp: _timestamp, ...answer } = (
     typeof response === 'object' && response !== null ? response : { value: response as unknown }

@@ -1,4 +1,4 @@
-/** Copies: a request as a command, code or test. Copies for HTTP run unchanged; others need a variable `engine`. */
+/** Writes a request as a command, code or test to copy. Copies for HTTP run unchanged; others need a variable `engine`. */
 import type { OutlinedResource } from '../../description/outline/outline-parts.ts'
 import type { Change } from '../../engine/journal/changes.ts'
 import type { FaultState } from '../../engine/testing/fault-handle.ts'
@@ -16,7 +16,6 @@ export interface CopiedRequest {
   readonly response?: unknown
   readonly changes?: readonly Change[] | undefined
   readonly met?: FaultState | undefined
-  /** The time of a frozen clock. */
   readonly frozen?: string | undefined
 }
 
@@ -37,7 +36,7 @@ export function writeTarget({ path, query }: Pick<CopiedRequest, 'path' | 'query
   return query.length === 0 ? path : `${path}?${query.map(writePair).join('&')}`
 }
 
-/** A name ends in its operator (`age>=`), except `=`. */
+/** A name ends in an operator (`age>=`), except `=`. */
 function writePair([name, value]: readonly [string, string]): string {
   const [, own = '', operator = '='] = /^(.*?)([<>]=?|[~!]=|=)?$/s.exec(name) ?? []
   // After `<` or `>`, a leading `=` of the value would become part of the operator.
@@ -79,7 +78,6 @@ export function asHandle(request: CopiedRequest): string {
   return `const { status, body } = await ${handleCall(request)}\n`
 }
 
-/** Undefined: the typed client has no such call. */
 export function asClient(request: CopiedRequest, target: CopyTarget): string | undefined {
   const call = clientCall(request, target)
   if (call === undefined) return undefined
@@ -142,7 +140,6 @@ export function asTest(request: CopiedRequest, runner: keyof typeof WORDINGS = '
   return `${wording.head}\ntest(${quote(name)}, async () => {\n${lines.map(line => `  ${line}\n`).join('')}})\n`
 }
 
-/** Code for the same fault. */
 export function writeFault({ kind, match, options }: Pick<FaultState, 'kind' | 'match' | 'options'>): string {
   const { ms, ...others } = options
   const args = [
@@ -214,7 +211,7 @@ function idCode(id: string, { key, attributes }: OutlinedResource): string {
   return type === 'integer' && /^-?\d{1,15}$/.test(id) ? id : quote(id)
 }
 
-/** Into `$`: names there are unchecked. */
+/** Into `$`, with unchecked names. */
 function queryCode(query: readonly (readonly [string, string])[]): string {
   const free: Record<string, unknown> = {}
   for (const [name, value] of query) {

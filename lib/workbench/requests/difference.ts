@@ -1,4 +1,4 @@
-/** Difference: two JSON values by path, array items by index. */
+/** Compares two JSON values by path, array items by index. */
 
 interface LineDifference {
   /** Dotted; empty for the whole value. */

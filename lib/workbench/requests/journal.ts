@@ -1,4 +1,4 @@
-/** Journal: requests and marks while the screen is open. */
+/** Collects requests and marks while the screen of requests is open. */
 import { signal } from '@preact/signals'
 import { control } from '../state/ask.ts'
 import { onEvent, streams, type EngineEvent, type Mark, type RequestSummary } from '../state/live.ts'
@@ -17,7 +17,6 @@ export const waiting = signal<readonly ListedItem[]>([])
 
 export const journalError = signal<Error | undefined>(undefined)
 
-/** Reads the journal, then follows events. */
 export function collect(): () => void {
   const stop = onEvent(event => {
     const item = itemOf(event)

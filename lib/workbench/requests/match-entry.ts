@@ -1,12 +1,12 @@
 /**
- * Match entry: filters requests by words: a method, a status (`404`, `5xx`), a changed resource or record (`campaigns/7`), a fault (`f3`),
- * a part of a test's name, or of the path.
+ * Filters requests by words such as a method, a status (`404`, `5xx`), a changed resource or record (`campaigns/7`), a fault (`f3`), a part
+ * of a test's name, or of the path.
  */
 import type { RequestSummary } from '../../engine/journal/journal-entry.ts'
 
 export interface EntryFilter {
   readonly words: string
-  /** Only requests by methods that write, or with changed rows. */
+  /** Only requests by writing methods, or with changed rows. */
   readonly writes: boolean
   /** Only answers of 400 or above, and unanswered requests. */
   readonly failures: boolean

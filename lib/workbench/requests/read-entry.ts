@@ -1,4 +1,4 @@
-/** Read entry: a request in full. */
+/** Reads a request of the journal in full, to show, copy or send again. */
 import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
 import type { ExplainedStatement, IndexHint } from '../../engine/journal/explanation.ts'
 import { control, mint, origin, send, type Answer } from '../state/ask.ts'
@@ -43,7 +43,7 @@ export function copyOf(entry: FullEntry): CopiedRequest {
   }
 }
 
-/** The fault ended before the page opened: a guess from the answer. */
+/** Guesses a fault from the answer: the fault has ended before the page was opened. */
 function guessFault({ fault = '', method, path, status }: FullEntry): NonNullable<CopiedRequest['met']> {
   const facts = { id: fault, match: `${method} ${path}`, met: 1, left: 0 }
   if (status === undefined) return { ...facts, kind: 'drop', options: {} }
@@ -59,7 +59,6 @@ export function targetWithoutToken(): CopyTarget {
   return { origin, base, root, version, resources, world: world.value }
 }
 
-/** As an app sends, with journal and faults. */
 export async function sendAgain(request: CopiedRequest): Promise<Answer> {
   const headers = request.user === undefined ? {} : { authorization: `Bearer ${await mint(request.user)}` }
   return send(request.method, writeTarget(request), { body: request.body, headers })

@@ -1,3 +1,4 @@
+/** Shows a request of the journal, in tabs. */
 import { useState, useId } from 'preact/hooks'
 import { CopyMenu, type CopyItem } from '../parts/copy-menu.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -258,7 +259,6 @@ function EditAndSend({ entry, onSend }: EditAndSendProps) {
   const submit = (event: Event): void => {
     event.preventDefault()
     const [path = '', query = ''] = target.split(/\?(.*)/s, 2)
-    // The path keeps the query as written.
     const sent = { method, path: query === '' ? path : `${path}?${query}`, query: [], user: entry.user }
     void onSend({ ...sent, ...(text.trim() === '' || problem !== undefined ? {} : { body: JSON.parse(text) as unknown }) })
   }

@@ -1,3 +1,4 @@
+/** The screen of requests, a timeline with filters. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorNotice, Empty } from '../parts/notice.tsx'
 import { base, isServed, origin } from '../state/ask.ts'
@@ -87,7 +88,7 @@ interface TimelineProps {
   readonly view: RequestsView
 }
 
-/** Pixels from the end: the list follows the newest. */
+/** Pixels from the end: within, the list follows the newest. */
 const AT_END = 40
 
 /** Scrolls to the newest until the reader chooses a request. */

@@ -1,4 +1,4 @@
-/** Statements part: statements, plans, missing indexes and times of a request. */
+/** Shows statements, plans, missing indexes and times of a request. */
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { FullEntry } from './read-entry.ts'
 

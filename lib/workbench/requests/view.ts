@@ -1,4 +1,4 @@
-/** View: the requests screen in the URL. */
+/** Keeps the state of the requests screen in the URL. */
 import { formatPlace } from '../state/place-text.ts'
 import { go, place } from '../state/place.ts'
 import type { EntryFilter } from './match-entry.ts'

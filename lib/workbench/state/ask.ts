@@ -41,7 +41,6 @@ export const origin = elsewhere ?? location.origin
 
 export const isReachable = signal(true)
 
-/** The number of unanswered requests. */
 export const busy = signal(0)
 
 const tokens = new Map<string, Promise<string>>()
@@ -93,7 +92,6 @@ export function requireSuccess(answer: Answer): Answer {
   return answer
 }
 
-/** Keeps a token per world and user. */
 export function mint(id: string): Promise<string> {
   const key = `${world.value} ${id}`
   let token = tokens.get(key)

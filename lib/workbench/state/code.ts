@@ -1,6 +1,5 @@
-/** Code: JSON values as JavaScript, with single quotes, bare names, short objects in a single line. */
+/** Writes JSON values as JavaScript, with single quotes, bare names, short objects in a single line. */
 
-/** Characters of an unbroken line. */
 const WIDTH = 72
 
 export function quote(text: string): string {

@@ -1,5 +1,5 @@
 /**
- * Live: the world's event stream: requests, marks, faults, clock, worlds. After a break the server may be another: everything is read
+ * Follows the world's event stream of requests, marks, faults, clock, worlds. After a break the server may be another: everything is read
  * again.
  */
 import { signal } from '@preact/signals'
@@ -41,7 +41,6 @@ export const streams = signal(0)
 
 const listeners = new Set<(event: EngineEvent) => void>()
 
-/** The returned function stops listening. */
 export function onEvent(listener: (event: EngineEvent) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
@@ -150,7 +149,6 @@ interface IndexBody {
 
 interface ShownTest {
   readonly test?: string
-  /** The error text of the test runner. */
   readonly failure?: string
   readonly faults: readonly FaultState[]
 }

@@ -1,4 +1,4 @@
-/** Outline: the served model, with counts. */
+/** Keeps the outline of the served model, and the number of records of each resource. */
 import { computed, signal } from '@preact/signals'
 import type { Outline, OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 import { askWorkbench } from './ask.ts'
@@ -11,7 +11,6 @@ export const outline = signal<Outline | undefined>(undefined)
 
 const byName = computed(() => new Map(outline.value?.resources.map(resource => [resource.name, resource])))
 
-/** Null: the caller may not list. */
 export const counts = signal<ReadonlyMap<string, number | null>>(new Map())
 
 export async function loadOutline(): Promise<void> {
@@ -49,7 +48,6 @@ function listNames({ resources }: Outline): ReadonlySet<string> {
 
 const NAMED = 8
 
-/** Leaves out attributes of named resources. */
 function describeNames(names: readonly string[], what: string): string {
   const whole = names.filter(name => !name.includes('.') || !names.includes(name.split('.', 1)[0]!))
   const more = whole.length - NAMED

@@ -1,4 +1,4 @@
-/** Place text: `#/data/sites?publisher.name=A*`, with the API's query. */
+/** Reads and writes places such as `#/data/sites?publisher.name=A*`, with the API's query. */
 
 export interface Place {
   readonly screen: string

@@ -1,4 +1,4 @@
-/** Place: all state is in the URL, for links and the back button. */
+/** Keeps all state of the page in the URL, for links and the back button. */
 import { computed, signal } from '@preact/signals'
 import { formatPlace, parsePlace, type Place } from './place-text.ts'
 

@@ -1,4 +1,4 @@
-/** Records: ID, label and values of a record, and editable values. */
+/** Finds ID, label and values of a record, and says which values are editable. */
 import type { OutlinedResource, OutlinedAttribute } from '../../description/outline/outline-parts.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- records of any API
@@ -21,12 +21,10 @@ export function labelOf(record: AnyRecord, { label }: OutlinedResource): string 
   return typeof value === 'string' ? value : ''
 }
 
-/** Omits attributes that need a flag. */
 export function columnsOf({ attributes }: OutlinedResource): readonly OutlinedAttribute[] {
   return attributes.filter(({ flag }) => flag === undefined)
 }
 
-/** IDs may have another name. */
 export function valueOf(record: AnyRecord, { name, ids }: OutlinedAttribute): unknown {
   return record[name] === undefined && ids !== undefined ? record[ids] : record[name]
 }

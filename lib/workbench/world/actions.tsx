@@ -1,4 +1,4 @@
-/** Actions: buttons for changes of the world. The card shows the code of the button last touched. */
+/** The buttons of the world's cards. A card shows the code of the button last touched. */
 import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useEffect, useId, useState } from 'preact/hooks'
 import { copyText } from '../parts/copy-menu.tsx'
@@ -7,7 +7,6 @@ import { unavailable } from '../state/live.ts'
 
 interface CardState {
   readonly touch: (line: string) => void
-  /** Shows errors in the card. */
   readonly run: (work: () => Promise<unknown>) => Promise<void>
 }
 
@@ -67,18 +66,16 @@ function CodeLine({ line }: { readonly line: string }) {
 interface ActionProps {
   readonly line: string
   readonly onAct: () => Promise<unknown>
-  /** The engine's member, perhaps impossible. */
+  /** A member of the engine, perhaps impossible. */
   readonly needs?: string
   readonly isMain?: boolean
-  /** For buttons of the same text. */
   readonly label?: string
-  /** Of an action that cannot be undone; a second click confirms. */
+  /** For an action without a way back; a second click confirms. */
   readonly confirm?: string | undefined
   readonly disabled?: boolean
   readonly children: ComponentChildren
 }
 
-/** Disabled if impossible for the engine. */
 export function Action({ line, onAct, needs, isMain = false, label, confirm, disabled = false, children }: ActionProps) {
   const { touch, run } = useContext(Card)
   const [isAsked, setAsked] = useState(false)

@@ -1,4 +1,4 @@
-/** Card parts: a table, and a field for a name with a button. */
+/** The parts of several cards, a table, and a field for a name with a button. */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { ScrollBox } from '../parts/scroll-box.tsx'
@@ -36,7 +36,6 @@ interface NamedActionProps {
   readonly usual: string
   readonly needs: string
   readonly line: (name: string) => string
-  /** @param written the typed name; may be empty */
   readonly onAct: (written: string) => Promise<void>
   readonly children: ComponentChildren
 }

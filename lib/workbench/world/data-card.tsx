@@ -1,4 +1,4 @@
-/** Data card: snapshots and reset. */
+/** The card of snapshots and reset. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
@@ -129,7 +129,6 @@ function Row({ snapshot: { id, at, last, size }, confirm, after, onCompare }: Ca
 interface SnapshotDifference {
   readonly id: string
   readonly count: number
-  /** The first 1,000 differences. */
   readonly changes: readonly Change[]
 }
 

@@ -1,3 +1,4 @@
+/** The card of faults and gates. */
 import { useId, useState } from 'preact/hooks'
 import { control } from '../state/ask.ts'
 import { faults, type FaultState } from '../state/live.ts'

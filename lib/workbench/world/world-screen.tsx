@@ -1,4 +1,4 @@
-/** World screen: clock, data, worlds and faults, each with the action's code. */
+/** The screen of the world, with clock, data, worlds and faults, each with the action's code. */
 import { DataCard } from './data-card.tsx'
 import { FaultsCard } from './faults-card.tsx'
 import { WorldsCard } from './worlds-card.tsx'

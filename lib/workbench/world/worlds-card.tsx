@@ -1,3 +1,4 @@
+/** The card of worlds. */
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'
 import { changes, dataChanged, streams, worlds } from '../state/live.ts'

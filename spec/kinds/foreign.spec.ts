@@ -314,6 +314,41 @@ describe('expressions of another database', () => {
     assert.deepEqual([await refusal('Xaver'), await refusal('ann lee')], [422, 409])
   })
 
+  it('count and join the items of lists as PostgreSQL does', async () => {
+    await using engine = await engineOf({
+      tags: p.array().columnType('text[]'),
+      length: p
+        .integer()
+        .nullable()
+        .formula(({ tags }: Columns) => `array_length(${String(tags)}, 1)`),
+      size: p.integer().formula(({ tags }: Columns) => `cardinality(${String(tags)})`),
+      joined: p.string().formula(({ tags }: Columns) => `array_to_string(${String(tags)}, ' | ')`),
+      gathered: p
+        .string()
+        .formula(() => `(select array_to_string(array_agg(x), '+', 'none') from (select 'a,b' as x union all select null))`),
+    })
+    const shown = async (tags: readonly string[]): Promise<unknown[]> => {
+      const { length, size, joined, gathered } = await post(engine, { tags })
+      return [length, size, joined, gathered]
+    }
+    assert.deepEqual(await shown(['a, b', 'c', '', '[d', 'e]']), [5, 5, 'a, b | c |  | [d | e]', 'a,b+none'])
+    assert.deepEqual(await shown(['"']), [1, 1, '"', 'a,b+none'])
+    assert.deepEqual(await shown([]), [null, 0, '', 'a,b+none'])
+  })
+
+  it('cut and pad texts by characters', async () => {
+    await using engine = await engineOf({
+      name: p.string(),
+      cut: p
+        .string()
+        .formula(({ name }: Columns) => `left(${String(name)}, 2) || '/' || left(${String(name)}, -1) || '/' || right(${String(name)}, 1)`),
+      padded: p.string().formula(({ name }: Columns) => `lpad(${String(name)}, 5, '-+') || '/' || rpad(${String(name)}, 2, '-')`),
+      second: p.integer().formula(() => `date_trunc('second', -1500)`),
+    })
+    const { cut, padded, second } = await post(engine, { name: 'a😀b' })
+    assert.deepEqual([cut, padded, second], ['a😀/a😀/b', '-+a😀b/a😀', -2000])
+  })
+
   it('that SQLite cannot run are left out, with a note that names them', async () => {
     await using engine = await engineOf(
       {

@@ -5,6 +5,7 @@
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
 import { secrets } from '../../../foundation/runtime/secrets.ts'
+import { splitList } from '../sql/stored-list.ts'
 
 type FunctionValue = string | number | bigint | Uint8Array | null
 type Fn = (...args: FunctionValue[]) => FunctionValue
@@ -27,8 +28,35 @@ function toTsvector(...args: FunctionValue[]): FunctionValue {
 }
 
 function pad(value: FunctionValue, length: FunctionValue, fill: FunctionValue, atEnd: boolean): string {
-  const cut = text(value).slice(0, Number(length))
-  return atEnd ? cut.padEnd(Number(length), text(fill)) : cut.padStart(Number(length), text(fill))
+  const letters = [...text(value)]
+  const missing = Math.max(0, Number(length) - letters.length)
+  const cut = letters.slice(0, Math.max(0, Number(length))).join('')
+  const filling = [...text(fill)]
+  const more = filling.length === 0 ? '' : Array.from({ length: missing }, (_, index) => filling[index % filling.length]).join('')
+  return atEnd ? cut + more : more + cut
+}
+
+/** Of a list column, or of `array_agg`, which is JSON here. */
+function readList(value: FunctionValue): readonly unknown[] | undefined {
+  const stored = text(value)
+  try {
+    if (/^\[.*\]$/s.test(stored)) return JSON.parse(stored) as readonly unknown[]
+  } catch {
+    // A list of texts with square brackets.
+  }
+  return splitList(stored)
+}
+
+function arrayLength(value: FunctionValue, dimension: FunctionValue): number | null {
+  return Number(dimension) === 1 ? (readList(value)?.length ?? 0) || null : null
+}
+
+/** @param empty stands for NULL, which is left out otherwise */
+function joinList(value: FunctionValue, by: FunctionValue, empty?: FunctionValue): string | null {
+  const items = readList(value)?.flatMap(item =>
+    typeof item === 'string' ? [item] : item === null ? (empty ?? []) : [JSON.stringify(item)],
+  )
+  return items?.join(text(by)) ?? null
 }
 
 function truncateTime(unit: FunctionValue, time: FunctionValue): FunctionValue {
@@ -51,7 +79,7 @@ function truncateTime(unit: FunctionValue, time: FunctionValue): FunctionValue {
     case 'minute':
       return Date.UTC(year, month, day, date.getUTCHours(), date.getUTCMinutes())
     case 'second':
-      return date.getTime() - (date.getTime() % 1000)
+      return Math.floor(date.getTime() / 1000) * 1000
     default:
       return null
   }
@@ -97,8 +125,8 @@ const STABLE: Readonly<Record<string, Fn>> = {
   st_astext: same,
   st_asewkt: same,
   st_setsrid: same,
-  left: makeStrict((value, count) => text(value).slice(0, Number(count) < 0 ? Number(count) : Number(count))),
-  right: makeStrict((value, count) => (Number(count) === 0 ? '' : text(value).slice(-Number(count)))),
+  left: makeStrict((value, count) => [...text(value)].slice(0, Number(count)).join('')),
+  right: makeStrict((value, count) => (Number(count) === 0 ? '' : [...text(value)].slice(-Number(count)).join(''))),
   lpad: makeStrict((value, length, fill = ' ') => pad(value, length, fill, false)),
   rpad: makeStrict((value, length, fill = ' ') => pad(value, length, fill, true)),
   repeat: makeStrict((value, count) => text(value).repeat(Math.max(0, Number(count)))),
@@ -126,9 +154,9 @@ const STABLE: Readonly<Record<string, Fn>> = {
   sha1: makeStrict(value => runtime.hash('sha1', text(value), 'hex')),
   json_unquote: unquote,
   unaccent: makeStrict(value => text(value).normalize('NFD').replaceAll(/\p{M}/gu, '')),
-  array_length: makeStrict(value => (text(value) === '' ? null : text(value).split(',').length)),
-  cardinality: makeStrict(value => (text(value) === '' ? 0 : text(value).split(',').length)),
-  array_to_string: makeStrict((value, by) => text(value).split(',').join(text(by))),
+  array_length: makeStrict(arrayLength),
+  cardinality: makeStrict(value => readList(value)?.length ?? null),
+  array_to_string: (value, by, empty) => (value === null || by === null ? null : joinList(value, by, empty)),
   date_trunc: makeStrict((unit, time) => truncateTime(unit, time)),
   to_timestamp: makeStrict(seconds => Math.round(Number(seconds) * 1000)),
   from_unixtime: makeStrict(seconds => Math.round(Number(seconds) * 1000)),

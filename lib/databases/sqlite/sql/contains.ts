@@ -1,6 +1,6 @@
 /** The SQL function `mikro_contains(stored, form, given)`: tells whether lists or JSON contain each other, as `@>` of PostgreSQL. */
-import { Platform } from '@mikro-orm/core'
 import type { Containment } from '../../../records/plan/read-plan.ts'
+import { splitList } from './stored-list.ts'
 
 type StoredAs = 'list' | 'json'
 
@@ -21,17 +21,6 @@ export function containsFunction(checkClock: () => void): (stored: unknown, form
     const held = as === 'list' ? splitList(stored) : parse(stored)
     if (held === undefined) return null
     return compare(how, held, last.value, as === 'list' ? sameText : contains, step) ? 1 : 0
-  }
-}
-
-/** MikroORM stores `c,"a,b"`. */
-function splitList(stored: string): readonly string[] | undefined {
-  if (stored === '') return []
-  if (!stored.includes('"')) return stored.split(',')
-  try {
-    return Platform.prototype.unmarshallArray(stored)
-  } catch {
-    return undefined
   }
 }
 

@@ -62,7 +62,7 @@ function readCounted(batch: readonly ReadingStep[], most: number, run: RunStep):
   return [rows, offset === 0 ? [] : run(count)]
 }
 
-/** A page that is not full shows the count itself. */
+/** A page with room left shows the count itself. */
 function countOf({ counted }: ReadingStep, [rows, count]: Results): number {
   const [only] = count ?? []
   return only === undefined ? counted!.offset + (rows?.length ?? 0) : Number(only[0])

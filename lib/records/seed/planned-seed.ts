@@ -1,6 +1,6 @@
 /**
- * Planned seed: inserts a seed by statements, where no code of the application looks at entities. Returns false, before anything is
- * written, where the unit of work must insert.
+ * Inserts a seed by statements of the engine, where no code of the application (hooks, subscribers) looks at entities. Returns false,
+ * before any write, where MikroORM's unit of work must insert.
  */
 import { runCoroutine, wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -63,7 +63,7 @@ export async function insertFlat(data: SeedData, connection: Connection, transla
   return true
 }
 
-/** Where the database refuses a row, a check with all look-ups finds the reason, or the database's error stands. */
+/** On a refused row, a check with all look-ups finds the reason, or the database's error stands. */
 async function insertOrExplain(
   insert: () => Coroutine<void>,
   validate: () => ValidatedSeed | Promise<ValidatedSeed>,
@@ -99,7 +99,7 @@ function arrangeAll(changes: readonly RecordInput[], connection: Connection): Ne
   return rows.arrange() ? rows : undefined
 }
 
-/** Undefined for values unfit for a column, and where the database would not refuse faults. */
+/** Undefined for values unfit for a column, and where the database would store faults. */
 function bindFlat(data: SeedData, model: Model, connection: Connection): NewRecords | undefined {
   if (!connection.keepsConstraints || connection.dialect.failsWhole) return undefined
   const shapes = new RowShapes(connection)
@@ -139,11 +139,10 @@ function areRefused({ row, links, lists }: RowShape, connection: Connection, piv
 }
 
 interface SeedPlan {
-  /** Whether the database refuses all taken values. */
   readonly keepsUnique: boolean
 }
 
-/** Decides by names; undefined where statements cannot insert. */
+/** Undefined where statements cannot insert. */
 function planSeed(data: SeedData, model: Model, connection: Connection): SeedPlan | undefined {
   let keepsUnique = connection.keepsConstraints
   const pivots = new Map<string, ToManyAttribute>()
@@ -200,7 +199,6 @@ function* bindMembers(rows: NewRecords, connection: Connection): Generator<Bound
     const pivot = findPivot(list, resource, connection)
     const bind = (key: KeyValues, of: Resource): unknown => bindKey(key, of, of.readStored()!, connection)[0]
     const key = bind(rows.keyOf(owner), resource)
-    // A list may name a member twice.
     for (const member of new Set(members.map(each => bind(rows.keyOf(each), list.target)))) {
       yield { ...pivot, resource, parameters: [key, member], key: NO_KEY }
     }

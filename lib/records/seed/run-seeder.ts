@@ -1,4 +1,4 @@
-/** Run seeder: runs a seeder of MikroORM in one transaction. Hooks and subscribers run; no body is validated. */
+/** Runs a `Seeder` of MikroORM in one transaction, with hooks and subscribers. No body is validated. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { EntityConnection } from '../database/connection.ts'
 import type { SeederClass } from '../../model/seeds.ts'

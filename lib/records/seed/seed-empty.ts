@@ -1,15 +1,14 @@
-/** Seed empty: keeps the records for empty tables alone: each start of a file would add the others again. */
+/** Leaves records for filled tables out of a seed: each start with the same file would add the records again. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Model } from '../../model/model.ts'
 import type { SeedData } from '../../model/seeds.ts'
 
-/** Notes each table left out. */
 export function keepForEmpty(data: SeedData, model: Model, connection: Connection, notes: Notes): Awaitable<SeedData> {
   const names = Object.keys(data).filter(name => {
     const resource = model.byName.get(name)
-    // The seed itself refuses unknown and read-only resources.
+    // The seed refuses unknown and read-only resources.
     return resource !== undefined && !resource.readOnly && (data[name] as readonly object[]).length > 0
   })
   if (names.length === 0) return data

@@ -1,4 +1,4 @@
-/** Seed records: the records of a seed, with names for links. */
+/** Lists the records of a validated seed, also nested records, with names for links: `User 3`. */
 import type { Resource } from '../../model/model.ts'
 import { findGivenKey, recordName, type Implied } from '../validate/check-database.ts'
 import { listReferences } from '../validate/linked-records.ts'
@@ -15,7 +15,7 @@ export interface SeedRecord {
   readonly implied: (Implied & { readonly owner: RecordInput }) | undefined
   /** Others link the record by this name; undefined: no key given. */
   readonly name: string | undefined
-  /** Name by the key known to clients, where different from the primary key. */
+  /** Name by the clients' key, where different from the primary key. */
   readonly shownName: string | undefined
 }
 

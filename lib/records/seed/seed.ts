@@ -1,6 +1,6 @@
 /**
- * Seed: inserts records in any order, in one transaction, validated like bodies of POST. A record may link any other by ID: later, nested,
- * or with a link back.
+ * Inserts a seed in one transaction, validated like bodies of POST. Records come in any order, and link later, nested or each other's
+ * records by ID, as in `{ posts: [{ user: 1 }], users: [{ id: 1 }] }`.
  */
 import { idNames } from '../../model/key.ts'
 import { FlushMode, type Collection, type EntityManager, type EntityName } from '@mikro-orm/core'
@@ -60,7 +60,6 @@ function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
     return code === 'reference_not_found' && attribute !== undefined ? named + suggestKey(attribute, data, model) : named
   })
   const listed = error.errors.map(({ detail }) => detail).join(' ')
-  // The rest of the message counts unlisted errors.
   const message = error.message.startsWith(listed) ? `${details.join(' ')}${error.message.slice(listed.length)}` : error.message
   return new RestError(error.status, error.code, `seed: ${message}`, {
     errors: error.errors,
@@ -98,7 +97,7 @@ export async function insert(
   return changes.map(change => loader.findEntity(change))
 }
 
-/** Suggests an ID for a record of the seed that a missing link may mean. */
+/** Suggests to give a record of the seed an ID, for links by ID. */
 function suggestKey(path: string, data: SeedData, model: Model): string {
   const [name = '', , attributeName = ''] = path.split('.')
   const attribute = model.byName.get(name)?.byName.get(attributeName)
@@ -114,7 +113,6 @@ function suggestKey(path: string, data: SeedData, model: Model): string {
 interface RecordNeed extends Need<SeedRecord> {
   readonly record: SeedRecord
   readonly at: string
-  /** Undefined inside an embedded object. */
   readonly link: ToOneAttribute | undefined
 }
 
@@ -143,8 +141,8 @@ function findNeed(record: SeedRecord, { relation, within = [] }: Reference, othe
 }
 
 /**
- * Loads in two rounds: records with plain values and constructors' links, then other links. MikroORM orders the inserts. A record that
- * needs a generated key follows the insert of the other.
+ * Loads in two rounds: records with plain values and constructors' links, then other links. A record with need of a generated key follows
+ * the other's insert.
  */
 class Loader {
   readonly #records: readonly SeedRecord[]
@@ -186,7 +184,7 @@ class Loader {
       }
     }
     this.#needs = needs
-    // Records without needs are free, then records with free needs only. The rest are in circles, or need one.
+    // Takes free records away, until the rest is in circles, or needs a circle.
     const open = new Map([...needs].map(([record, all]) => [record, all.length]))
     const free = [...open].filter(([, count]) => count === 0).map(([record]) => record)
     for (let record = free.pop(); record !== undefined; record = free.pop()) {
@@ -255,7 +253,6 @@ class Loader {
     this.#places.set(entity, this.#order.get(record)!)
   }
 
-  /** Nearly always a single group. */
   #groupRecords(): readonly (readonly SeedRecord[])[] {
     // `refuseCircles` has found no circle.
     return arrange(this.#records, record => this.#needs.get(record)!)!

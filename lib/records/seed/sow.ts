@@ -1,4 +1,4 @@
-/** Sow: seeds by the option `seed`, and by `engine.seed`. */
+/** Runs the seeds of the option `seed` at the start, and of `engine.seed`: records (seed.ts) or a seeder (run-seeder.ts). */
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { Model } from '../../model/model.ts'
 import { isSeeder, listSeeds, type Seed, type Seeds } from '../../model/seeds.ts'
@@ -31,7 +31,7 @@ export async function sow(each: Seed, { version, connection, notes }: SeedBed): 
   } else await seed((await version.hashes?.inSeed(each, version.model)) ?? each, version.model, connection)
 }
 
-/** Decides before the first seed fills tables. */
+/** Looks at all tables before the first seed fills any. */
 async function keepFitting(seeds: readonly Seed[], { version: { model }, connection, notes }: SeedBed): Promise<readonly Seed[]> {
   const tables = [...new Map(model.entities.flatMap(each => (each.source.kind === 'table' ? [[each.table, each.plural] as const] : [])))]
   const counts = seeds.some(isSeeder) ? await connection.countRows(tables.map(([table]) => table)) : []

@@ -1,4 +1,4 @@
-/** Validate seed: validates by the model. Records may link others by the clients' key, even before primary keys are counted. */
+/** Validates the records of a seed by the model. Records may link others by the clients' key, even before primary keys are counted. */
 import { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Apply: a RecordInput becomes changes of entities, in an open transaction. Refuses with version_conflict, unique_conflict, owner_required,
- * forbidden and validation_failed.
+ * Applies a valid body (RecordInput) to entities of MikroORM, in an open transaction. Refuses with version_conflict, unique_conflict,
+ * owner_required, forbidden and validation_failed.
  *
  * ```
  * PUT /v1/users/3 { "name": "Ann", "posts": [4, { "title": "x" }] }
@@ -44,10 +44,10 @@ function isPlain({ links, lists }: RecordInput): boolean {
 const PERSISTED = { persist: true } as const
 
 function createEntity(change: RecordInput, data: Entity, work: Work): Entity {
-  // `retime` replaces times that the constructor has read from the system.
+  // `retime` replaces times read from the system by the constructor.
   const from = Date.now()
   const values = nameByAccessor(data, entityMeta(change.resource, work))
-  // The option `persistOnCreate` may be off.
+  // `persistOnCreate` may be off.
   const create = (): unknown => work.em.create(entityName(change.resource), values, PERSISTED)
   const entity = callClass(change.resource.className, change.path, create) as Entity
   work.connection.retime(entity, data, from)
@@ -78,7 +78,7 @@ async function resolveRecord(ref: RecordRef, target: Resource, work: Work, impli
   return ref.kind === 'existing' ? reference(target, ref.key, work.em) : create(ref.record, work, implied)
 }
 
-/** A link by another key than the primary key needs the entity loaded. */
+/** A link by another than the primary key needs the entity loaded. */
 export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAttribute, work: Work): Promise<Entity> {
   return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : resolveRecord(ref, target, work)
 }
@@ -183,7 +183,6 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
   const ownName = recordName(resource, keyOfEntity(resource, entity))
   for (const { attribute } of change.links) if (attribute.owner) work.setByBody.add(nameLink(attribute, ownName))
   for (const name of listLinkedNames(change)) work.setByBody.add(name)
-  // Loads before changing: see `loadLists`.
   const before = new Map<ListInput | LinkInput, readonly Entity[]>()
   for (const link of change.links) before.set(link, await findLinked(entity, link, resource, work))
   for (const list of lists)
@@ -234,7 +233,7 @@ async function replaceLink(
   }
   if (link?.kind === 'existing' && current !== undefined && sameKey(keyOfEntity(attribute.target, current), link.key)) return
   if (current !== undefined) {
-    // Hidden: for the caller, the link is empty.
+    // For the caller, the link is empty.
     if (!(await work.isVisible(attribute.target, keyOfEntity(attribute.target, current)))) {
       if (link === null) return
       throw restError('unique_conflict', `"${path}" cannot be linked: another record has the link already.`)
@@ -263,7 +262,7 @@ async function replaceList(
     const collection = await loadCollection(entity, attribute, work.em)
     const before = collection.getItems() as Entity[]
     work.newMembers.push({ attribute, items: items.filter((_, index) => !before.includes(members[index]!)) })
-    // Members that the caller does not see stay.
+    // Members hidden from the caller stay.
     const hidden = await keepOnly(before, async member => !(await isListed(member, attribute, work)))
     const coming = members.filter(member => !before.includes(member))
     const after =
@@ -304,7 +303,7 @@ function findKeys(items: readonly RecordRef[]): readonly KeyValues[] {
   return items.flatMap(item => (item.kind === 'existing' && item.isItself !== true ? [item.key] : []))
 }
 
-/** The keys of stored records that join or leave the list. */
+/** Keys of stored records that join or leave the list. */
 function findMovedKeys(collection: Collection<object>, after: readonly Entity[], { target }: ToManyAttribute): readonly KeyValues[] {
   const before = collection.getItems() as Entity[]
   const moved = [...before.filter(member => !after.includes(member)), ...after.filter(member => !before.includes(member))]

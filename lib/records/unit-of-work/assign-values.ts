@@ -1,4 +1,4 @@
-/** Assign values: sets values of entities and of embedded objects. */
+/** Sets the values of a body on an entity, and on embedded objects within. */
 import { ScalarReference, ValidationError, type EntityManager } from '@mikro-orm/core'
 import { RestError, restError } from '../../foundation/errors/errors.ts'
 import type { Entity } from '../../model/entity-key.ts'

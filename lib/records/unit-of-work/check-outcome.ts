@@ -1,6 +1,6 @@
 /**
- * Check outcome: checks a flushed write. A caller may only make visible records, and a list with a condition must show the records of the
- * body. Refuses with outside_scope, statement_dropped and validation_failed.
+ * Checks a flushed write before the commit. The caller must see all written records, and a list with a condition (`where`) must show the
+ * records of the body. Refuses with outside_scope, statement_dropped and validation_failed.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { FieldErrors } from '../../foundation/json/body-errors.ts'

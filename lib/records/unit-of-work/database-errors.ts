@@ -1,4 +1,4 @@
-/** Database errors: says errors of the database in terms of the model. */
+/** Translates errors of the database to the model: a broken foreign key becomes `"author" names what is not there.` */
 import {
   CheckConstraintViolationException,
   DriverException,
@@ -74,7 +74,6 @@ function missing(violation: ReturnType<Dialect['violation']>): string {
   return `The column ${columns} of the table "${violation.table}" must have a value, and no attribute gives it one.`
 }
 
-/** The database may spell names in another case. */
 function findRow(error: Error, dialect: Dialect, resources: readonly Resource[]): RefusedRow | undefined {
   const violation = dialect.violation(error)
   const names = violation === undefined ? [] : [qualifyTable(violation.table, violation.schema), violation.table]
@@ -96,7 +95,7 @@ interface RefusedRow {
 }
 
 /**
- * Explains a refused row of a many-to-many list, where such rows are records of an entity: a body names no such record, so errors name the
+ * Explains a refused row of a many-to-many list, where an entity stands for the rows: the body names no such record, so errors name the
  * members. Undefined where no link of the body asked for the row.
  */
 function refuseMembers(error: Error, row: RefusedRow | undefined, work: MadeLinks, model: Model): RestError | undefined {
@@ -110,7 +109,7 @@ function refuseMembers(error: Error, row: RefusedRow | undefined, work: MadeLink
     items.map(item => (item.kind === 'new' ? item.record.path : item.path) || attribute.name),
   )
   const errors = new FieldErrors()
-  // A value is missing in all rows; else the database does not name the row.
+  // A value is missing in all rows; other errors do not name the row.
   const places = isMissing || paths.length < 2 ? paths : new Set(paths.map(path => path.replace(/\.\d+$/, '')))
   for (const attribute of places) {
     if (isMissing) {

@@ -1,4 +1,4 @@
-/** Entity links: as properties hold links: an entity, a reference, or a key. */
+/** Reads and sets links of entities. A property holds the linked entity, a Reference of MikroORM, or a key (`mapToPk`). */
 import { Reference, type EntityManager, type EntityName } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
 import { keyOfEntity, keyOfProperty, toPrimaryKey, type Entity, unwrap } from '../../model/entity-key.ts'
@@ -14,8 +14,8 @@ export function isEntity(value: unknown): value is Entity {
 }
 
 /**
- * A new record needs a key to be linked: the property holds the key (`mapToPk`), or the key consists of several links. Of such keys
- * MikroORM carries over only the generated parts, and loses the given parts.
+ * Whether a new record needs a key before a link: the property holds the key (`mapToPk`), or several links make up the key. Of such keys,
+ * MikroORM carries over only the generated parts.
  */
 export function needsKey({ holdsKey, target }: ToOneAttribute): boolean {
   return holdsKey || target.keyNames.filter(name => target.byName.get(name)?.kind === 'toOne').length > 1

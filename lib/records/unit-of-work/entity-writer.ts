@@ -1,4 +1,4 @@
-/** Entity writer: writes a request by MikroORM's unit of work, in an open transaction, and reads the answer. */
+/** Runs a write by MikroORM's unit of work, in an open transaction: loads, changes and flushes entities, then reads the answer. */
 import { FlushMode, type EntityManager } from '@mikro-orm/core'
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -79,7 +79,6 @@ export class EntityWriter {
   *run<T>(steps: (writer: EntityWriter) => Coroutine<T>): Coroutine<T> {
     const { work } = this
     this.#view.end?.throwIfReached()
-    // A query must not flush half-changed entities.
     work.em.setFlushMode(FlushMode.COMMIT)
     // MikroORM orders no inserts and deletes where a class refers to an inheriting class.
     if (this.#traits.hasHierarchies) yield* wait(this.#connection.deferReferences())
@@ -242,7 +241,7 @@ export class EntityWriter {
     return entity
   }
 
-  /** Evaluates the answer's access rules; returns a record that the change may remove. */
+  /** Asks the answer's access rules; returns a record that the change may remove. */
   #before({ resource, key }: RecordAddress, change: RecordInput | undefined): Awaitable<JsonRecord | undefined> {
     const isPlain = change !== undefined && change.links.length === 0 && change.lists.length === 0
     return (this.#traits.removesOrphans && !isPlain) || hasFixed(resource)
@@ -250,7 +249,7 @@ export class EntityWriter {
       : chain(this.#reader.prepare(resource, this.#view), () => undefined)
   }
 
-  /** The former record, where rules of the model removed the record. */
+  /** The former record, if removed by rules of the model. */
   *#changed(resource: Resource, key: KeyValues, before: JsonRecord | undefined): Coroutine<Written> {
     const record = yield* wait(this.#reader.record(resource, key, this.#view))
     if (record !== undefined) return { resource, key, record }

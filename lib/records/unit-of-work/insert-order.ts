@@ -1,7 +1,6 @@
 /**
- * Insert order: required records first. MikroORM's order can put a required relation last where a nullable relation leads back, directly or
- * by a third table, and then refuses the record. Within a table, records keep the order of a list, where MikroORM would insert linked
- * records first.
+ * Makes MikroORM insert required records first. MikroORM's own order can put a required relation last where a nullable relation leads back,
+ * directly or by a third table, and then refuses the record. Within a table, records keep the order of a list.
  */
 import { ChangeSetType, type ChangeSet, type EntityManager, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import { type Entity, hasKey } from '../../model/entity-key.ts'
@@ -32,7 +31,7 @@ function rank({ entity }: ChangeSet<Entity>): number {
   return hasKey(entity) ? 0 : 1
 }
 
-/** Keeps MikroORM's order but where a table must come before another. MikroORM may have several metadata objects for a class. */
+/** Keeps MikroORM's order, unless a table must come before another. A class may have several metadata objects. */
 function sortTables(tables: readonly EntityMetadata[], all: readonly EntityMetadata[]): EntityMetadata[] {
   const ordered = new Set<EntityMetadata>()
   const open = new Set<EntityMetadata>()

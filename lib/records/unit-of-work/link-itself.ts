@@ -1,6 +1,6 @@
 /**
- * Link itself: inserts a new entity with a link to itself. MikroORM would insert without the link, which fails where required, and then set
- * the link by an update, with another version than statements give. Refuses a key that comes too late with validation_failed.
+ * Inserts a new entity with a link to itself. MikroORM would insert without the link, which fails where required, and then update, to
+ * another version than statements give. Refuses a key that comes too late with validation_failed.
  */
 import type { ChangeSet, EntityManager, EntityProperty } from '@mikro-orm/core'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -14,7 +14,7 @@ import type { LinkInput, RecordInput } from '../validate/record-input.ts'
 
 export async function linkItself(entity: Entity, change: RecordInput, { em, touched }: Work): Promise<void> {
   for (const link of change.links) if (link.attribute.owner && linksItself(link.link)) await setOwnLink(entity, link, change, em)
-  // Another class may have other rules.
+  // Another class may have other rules of access.
   for (const { relation, ref } of listReferences(change))
     if (linksItself(ref) && relation.target !== change.resource) touched.push({ resource: relation.target, entity })
 }

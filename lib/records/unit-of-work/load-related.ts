@@ -1,4 +1,4 @@
-/** Load related: loads all or visible records of a relation. */
+/** Loads the records of a relation for the unit of work, all or only visible records. */
 import type { Collection, EntityManager } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { compareKeys } from '../../model/key.ts'
@@ -34,7 +34,7 @@ async function loadMembers(entity: Entity, attribute: ToManyAttribute, resource:
   return sortByKey(found, attribute.target)
 }
 
-/** Databases differ in order; the first record refused or changed must not. */
+/** Whatever the database's order, the same record is refused or changed first. */
 function sortByKey(entities: readonly Entity[], resource: Resource): Entity[] {
   return entities
     .map(entity => ({ entity, key: keyOfEntity(resource, entity) }))
@@ -59,16 +59,16 @@ export async function loadInverse(entity: Entity, attribute: ToOneAttribute, res
   return (await findFirst(entityName(attribute.target), where, work.em)) as Entity | undefined
 }
 
-/** `undefined`: no record can link the parent. */
+/** Undefined: no record can link the parent. */
 function buildLinkCondition(parent: Entity, relation: RelationAttribute, resource: Resource, em: EntityManager): object | undefined {
   const { property, targetKey, discriminator, beside } = owningAttribute(relation)!
-  // For a link to several entities, the parent determines the branch.
+  // The parent determines the branch.
   if (discriminator !== undefined) return linkOneOf(property, discriminator, parent, resource)
   if (targetKey === undefined) {
     const key = toPrimaryKey(resource, keyOfEntity(resource, parent))
     // MikroORM would compare all columns with the single value.
     if (beside !== undefined) return { [property]: { [resource.byName.get(resource.keyNames[0]!)!.property]: key } }
-    // MikroORM compares a key of several parts without the conversions of custom types: parts are compared singly.
+    // MikroORM compares a key of several parts without conversions of custom types; single parts are converted.
     if (Array.isArray(key) && hasConvertedKey(resource, em))
       return {
         $and: resource.keyNames.map((name, part) => ({ [property]: { [resource.byName.get(name)!.property]: key[part] as unknown } })),
@@ -80,7 +80,6 @@ function buildLinkCondition(parent: Entity, relation: RelationAttribute, resourc
   return value === null ? undefined : { [property]: value }
 }
 
-/** Whether parts of a key have custom types, and no part is a link. */
 function hasConvertedKey({ entity, keyNames }: Resource, em: EntityManager): boolean {
   const parts = em
     .getMetadata()

@@ -1,12 +1,11 @@
 /**
- * Ordered lists: MikroORM must not write a new member's row twice: once for each side, where only one side's list is loaded. Nothing keeps
- * the rows of an ordered list unique.
+ * Keeps MikroORM from writing a new member's pivot row twice, once for each side of an ordered list, where only one side is loaded. Nothing
+ * keeps such rows unique.
  */
 import type { Collection, EntityManager, EntityProperty } from '@mikro-orm/core'
 import type { Entity } from '../../model/entity-key.ts'
 import type { ToManyAttribute } from '../../model/model.ts'
 
-/** The side with the loaded list writes the rows. */
 export function writeOneSide(parent: Entity, { property }: ToManyAttribute, members: readonly Entity[], em: EntityManager): void {
   const { fixedOrder, mappedBy, inversedBy, targetMeta } = readProperty(parent, property, em)
   const name: string | undefined = mappedBy ?? inversedBy

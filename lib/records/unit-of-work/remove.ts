@@ -1,6 +1,5 @@
 /**
- * Remove: removes records, with all that the model removes along. MikroORM cascades only to loaded relations, so related records are loaded
- * first.
+ * Removes entities, with all that the model removes along. MikroORM cascades only to loaded relations, so related records are loaded first.
  */
 import { chain, runCoroutine, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { findClass, keyOfEntity, type Entity } from '../../model/entity-key.ts'

@@ -1,4 +1,7 @@
-/** Unit of work: a request's entity manager, what the caller may see and do, and what the write has to check after the flush. */
+/**
+ * The type Work has what the steps of a write by MikroORM share: the entity manager, the caller's permissions, and what to check after the
+ * flush.
+ */
 import type { EntityManager } from '@mikro-orm/core'
 import { runCoroutine, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Connection } from '../database/connection.ts'

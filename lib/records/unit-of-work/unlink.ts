@@ -1,4 +1,7 @@
-/** Unlink: takes a link from records, or removes orphans. Refuses with owner_required, validation_failed and forbidden. */
+/**
+ * Takes a link from a record, as when a body empties a user's `posts`, and removes orphans (`orphanRemoval`). Refuses with owner_required,
+ * validation_failed and forbidden.
+ */
 import { restError } from '../../foundation/errors/errors.ts'
 import { findClass, idOfEntity, keyOfEntity, type Entity, unwrap } from '../../model/entity-key.ts'
 import { idToSegment } from '../../model/key.ts'

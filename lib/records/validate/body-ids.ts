@@ -1,4 +1,4 @@
-/** Body IDs: reads the IDs by which a body links records, also under a name of their own (`AttributeRules.ids`). */
+/** Reads IDs that link records in a body, such as `{ "author": 3 }`, or `{ "authorId": 3 }` by the attribute option `ids`. */
 import { withArticle } from '../../foundation/base/article.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -33,7 +33,7 @@ export function readId(value: unknown, target: Resource): RecordKey | undefined 
   return typeof value === 'string' && !value.isWellFormed() ? undefined : idFromJson(value, target)
 }
 
-/** Reads the key in a body; undefined where a part is missing. */
+/** Undefined where a part is missing. */
 export function readGivenKey(body: JsonObject, resource: Resource): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of resource.keyNames) {

@@ -1,4 +1,4 @@
-/** Check attribute body: checks the body of `PUT /v1/users/1/team` by the kind of the attribute. Refuses with body_invalid. */
+/** Refuses a body of the wrong kind for an attribute, such as `true` in `PUT /v1/users/1/team`, with body_invalid. */
 import { restError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { Attribute } from '../../model/model.ts'

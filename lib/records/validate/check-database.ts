@@ -1,4 +1,4 @@
-/** Check database: finds links to missing records and taken values, inside the transaction, before the first write. */
+/** Finds links to missing records, and taken values, by queries in the transaction, before the first write. */
 import { withArticle } from '../../foundation/base/article.ts'
 import { chain, runCoroutine, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { Dialect, Reading } from '../database/dialect.ts'
@@ -23,10 +23,10 @@ export interface Implied {
 }
 
 interface Checking {
-  /** undefined: the records are new. */
+  /** Undefined: the records are new. */
   readonly self?: KeyValues | undefined
   readonly implied?: Implied | undefined
-  /** Names (`recordName`) of records that will exist when references are followed. */
+  /** Names (`recordName`) of records written before links are followed. */
   readonly known?: ReadonlySet<string>
   /** What the database refuses, as in `Validation`. */
   readonly uniquesLater?: boolean
@@ -42,7 +42,7 @@ export function formatMissing(id: RecordKey, target: Resource): string {
   return `: there is no ${target.singular} with the ID ${idToSegment(id, target)}.`
 }
 
-/** Given by a new record or by the owner; undefined where a part is unknown. */
+/** Undefined where a part is unknown. */
 export function findGivenKey(change: RecordInput, implied?: Implied): KeyValues | undefined {
   const key: KeyValues[number][] = []
   for (const name of change.resource.keyNames) {
@@ -158,7 +158,7 @@ function* checkRecord(change: RecordInput, check: DatabaseCheck): Reading<void> 
   for (const { ref, relation } of references) {
     if (ref.kind === 'new') {
       const name = owningName(relation)
-      // The owner counts as new: present members may leave.
+      // As for a new owner, since present members may leave.
       const implied = name === undefined ? undefined : { name, owner: change }
       yield* checkRecord(ref.record, { ...check, self: undefined, implied, leaving: findLeaving(relation, check.self) })
       continue
@@ -227,7 +227,7 @@ function* findMissing(references: readonly Reference[], check: DatabaseCheck): R
   return missing
 }
 
-/** The record comes with the body, or was just found where no rule hides records. */
+/** The record comes with the body, or was just found without rules to hide records. */
 function isKnown(ref: RecordRef & { readonly kind: 'existing' }, target: Resource, { known, visibility }: DatabaseCheck): boolean {
   return (ref.isThere === true && visibility === EVERYTHING) || known?.has(nameReference(ref, target)) === true
 }
@@ -268,7 +268,7 @@ interface UniquePart {
   readonly attribute: Attribute
   readonly given: boolean
   readonly values: readonly unknown[]
-  /** The new record that the attribute links: two records of one owner must differ. */
+  /** A new linked record: two records of one owner must differ. */
   readonly newRecord?: string
 }
 
@@ -319,7 +319,7 @@ function formatPart({ values, newRecord }: UniquePart): string {
   return values.map(value => JSON.stringify(typeof value === 'bigint' ? value.toString() : value)).join()
 }
 
-/** Undefined where the check must not look, or nothing can conflict: a part becomes NULL, or links a new record. */
+/** Undefined where nothing can conflict (a part becomes NULL, or links a new record), or the check must not look. */
 function findUniqueParts(
   paths: readonly string[],
   change: RecordInput,

@@ -1,6 +1,6 @@
 /**
- * Check schemas: asks the application's schemas (`AttributeRules.schema`) about values of the right type, before hashing and the
- * transaction: schemas may be slow. Validation adds the refusals to its errors.
+ * Asks the application's schemas (`AttributeRules.schema`) about values of the right type. Runs before hashing and the transaction, since
+ * schemas may be slow. Validation adds the refusals to other errors.
  */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -20,7 +20,7 @@ interface Issue {
 
 type IssuesByName = ReadonlyMap<string, readonly Issue[]>
 
-/** Issues by attribute name. Clients cannot send symbols: JSON has none. */
+/** Symbols cannot come from clients: JSON has none. */
 const ISSUES = Symbol('issues')
 
 /** Longest message passed on, in characters. */

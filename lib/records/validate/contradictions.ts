@@ -1,7 +1,4 @@
-/**
- * Contradictions: finds places of a body that set one link differently: foreign keys, other sides of a 1:1, and lists, which exclude all
- * other records.
- */
+/** Finds places of a body that set one link differently: book 5 in the `books` of two authors. A list excludes all other records. */
 import { recordName } from './check-database.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
@@ -83,7 +80,7 @@ function collectLinks(change: RecordInput, record: Identity, links: Contradicted
       setForeign(record, nameAttribute(change.resource, attribute.name), makeAssignment(attribute, link, path, record), links)
   }
   for (const { attribute, path, items, removed } of change.lists) {
-    // `{ connect: [7] }` says nothing of other members.
+    // `{ connect: [7] }` leaves other members open.
     if (attribute.via.kind === 'foreign' && removed !== undefined) setMembers(attribute, record, items, links)
     else if (attribute.via.kind === 'foreign') setInverse(attribute, record, path, items, links)
     else if (removed === undefined) links.pivots.set(record, nameSide(attribute), { path, members: listMembers(attribute, items, record) })

@@ -1,7 +1,6 @@
 /**
- * Dropped writes: refuses with statement_dropped where a trigger (`raise(ignore)` in SQLite, `return null` in PostgreSQL) or a rule (`do
- * instead nothing`) dropped a statement in silence, and with outside_scope where a new row is hidden. The refusal undoes all writes of the
- * request.
+ * Refuses a write that a trigger (`raise(ignore)` in SQLite, `return null` in PostgreSQL) or a rule (`do instead nothing`) dropped in
+ * silence, with statement_dropped, and a hidden new row with outside_scope. The refusal undoes all writes of the request.
  */
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
@@ -79,7 +78,7 @@ export function* readBefore(resource: Resource, key: KeyValues, { connection, re
 
 interface WrittenChange {
   readonly body: JsonObject
-  /** The record before (`readBefore`). */
+  /** From `readBefore`. */
   readonly stored: JsonRecord | undefined
   readonly lists: readonly ListInput[]
 }

@@ -1,6 +1,6 @@
 /**
- * Fill body: adds the engine's values (`AttributeRules.fill`) to new and changed records. Validation refuses a client's value. Refuses with
- * forbidden or token_missing where a new record needs a value and gets none.
+ * Adds the engine's values (`AttributeRules.fill`), such as the caller as author, to new and changed records. Validation refuses a client's
+ * value. Refuses with forbidden or token_missing where a new record needs a value and gets none.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -14,7 +14,6 @@ import { findAskedClass, isOfClass } from './record-class.ts'
 
 export type FillMode = 'create' | 'update'
 
-/** Clients cannot send symbols: JSON has none. */
 const FILLED = Symbol('filled')
 
 export function isFilled(body: object, name: string): boolean {
@@ -22,7 +21,7 @@ export function isFilled(body: object, name: string): boolean {
   return names?.has(name) === true
 }
 
-/** Marks all values of a body as given by the engine. */
+/** Marks all values as the engine's. */
 export function giveBody(body: JsonObject): JsonObject {
   return { ...body, [FILLED]: new Set(Object.keys(body)) }
 }

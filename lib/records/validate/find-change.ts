@@ -1,4 +1,4 @@
-/** Find change: what a change says of an attribute, embedded objects included. */
+/** Finds the value or link that a valid body gives an attribute, also inside embedded objects: `address.city`. */
 import { formatPath } from '../../model/owning-links.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import type { LinkInput, RecordInput, ValueInput } from './record-input.ts'

@@ -1,4 +1,6 @@
-/** Fixed attributes: a body may repeat, but not change, a record's key and class, and the link that the path or owner sets. */
+/**
+ * A body may repeat, but not change, a record's key and class, and the link set by the path or owner: the user in `POST /v1/users/3/posts`.
+ */
 import { isObject } from '../../foundation/json/json.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
 import { idFromJson, isShownKey, keyFromJson, takeKeyParts, sameKey, type KeyValues } from '../../model/key.ts'
@@ -8,7 +10,7 @@ import type { References } from './references.ts'
 
 export interface ImpliedLink {
   readonly name: string
-  /** The owner's key; undefined: not known yet. */
+  /** Undefined: not known yet. */
   readonly key: KeyValues | undefined
   readonly link?: ToOneAttribute | undefined
 }
@@ -80,7 +82,7 @@ function readKeyPart(attribute: Attribute & { kind: 'scalar' | 'toOne' }, value:
   return value === null ? undefined : ([readScalar(value, attribute.type)] as KeyValues)
 }
 
-/** Takes an object with the type and the ID alone. */
+/** Takes an object with nothing but type and ID. */
 export function parseBranchLink(attribute: ToOneOfAttribute, value: unknown): { branch: PolymorphicTarget; key: KeyValues } | undefined {
   if (!isObject(value)) return undefined
   const { [attribute.typeName]: type, id } = value

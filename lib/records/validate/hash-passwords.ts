@@ -1,6 +1,6 @@
 /**
- * Hash passwords: replaces plain passwords by hashes before the transaction, so that no lock is held meanwhile. A resource without a way
- * to users costs nothing.
+ * Replaces plain passwords by hashes before the transaction: slow hashing would hold locks. A resource without a way to users costs
+ * nothing.
  */
 import type { EntityName } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -24,7 +24,7 @@ interface PasswordKind {
 /** Users read in search of plain passwords. */
 const MAX_USERS_READ = 1000
 
-/** As many as Node.js has threads for hashing. */
+/** Node.js has as many threads for hashing. */
 const PARALLEL_HASHES = 4
 
 type Replace = (plain: string) => string
@@ -32,7 +32,7 @@ type Replace = (plain: string) => string
 export class BodyHashes implements PasswordHashes {
   readonly #kind: PasswordKind
   readonly #users: Resource
-  /** Resources whose bodies may hold a user. */
+  /** May hold a user. */
   readonly #holders: ReadonlySet<Resource>
   readonly #hashedAhead = new WeakMap<RequestAbort, Map<string, string[]>>()
 
@@ -99,7 +99,7 @@ export class BodyHashes implements PasswordHashes {
     return hashes
   }
 
-  /** Hashes one by one, so that other requests find free threads. */
+  /** One by one, so that other requests find free threads. */
   async #hashEach(
     plain: readonly string[],
     hashedAhead: Map<string, string[]> | undefined,

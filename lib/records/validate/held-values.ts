@@ -1,4 +1,7 @@
-/** Held values: what columns of an exact resource cannot keep, as a JSON file would: null, other types, links to no record. */
+/**
+ * Finds values that columns of an exact resource cannot keep, as a JSON file would: null, other types, links to no record. A JSON column
+ * (the holder) keeps such values.
+ */
 import { isIds, shownName } from '../../model/ids-name.ts'
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
@@ -24,7 +27,7 @@ export function markNull(holder: ScalarAttribute, attribute: Attribute, value: u
 
 const OF_LINKS: ReadonlySet<string> = new Set(['reference_not_found', 'value_invalid'])
 
-/** Names refused links for the holder to keep; undefined where something else is refused, too. */
+/** Names refused links for the holder to keep; undefined where validation refuses more. */
 export function findHeldLinks({ open, byName }: Resource, body: JsonObject, { listed }: FieldErrors): ReadonlySet<string> | undefined {
   if (open?.exact !== true) return undefined
   const names = listed.map(({ code, attribute: name = '' }) => {

@@ -1,4 +1,4 @@
-/** Linked records: lists the links of a change, and nested new records. */
+/** Lists the records that a valid body links or creates. */
 import type { EmbeddedAttribute, RelationAttribute, Resource } from '../../model/model.ts'
 import type { ExistingRef, ListInput, RecordInput, RecordRef } from './record-input.ts'
 

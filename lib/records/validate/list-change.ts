@@ -1,6 +1,6 @@
 /**
- * List change: `{ connect: [7], disconnect: [8] }` links and unlinks some members. `create: true` makes missing records, by the unique
- * attribute that clients know (`ResourceConfig.key`).
+ * Reads changes of some members of a list, as in `{ connect: [7], disconnect: [8] }`. `create: true` makes missing records, by the unique
+ * attribute known to clients (`ResourceConfig.key`).
  */
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { ToManyAttribute } from '../../model/model.ts'
@@ -9,7 +9,7 @@ export const LIST_CHANGE = ['connect', 'disconnect'] as const
 
 const NAMES: readonly string[] = [...LIST_CHANGE, 'create']
 
-/** Members given or connected; undefined where the value is no list. */
+/** Members given or connected; undefined: no list. */
 export function listGiven(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value as readonly unknown[]
   if (!isListChange(value)) return undefined
@@ -21,7 +21,7 @@ export function isListChange(value: unknown): value is JsonObject {
   return isObject(value) && LIST_CHANGE.some(name => Object.hasOwn(value, name)) && Object.keys(value).every(name => NAMES.includes(name))
 }
 
-/** The body of the record to create for an ID without a record; undefined where neither change nor list creates. */
+/** The body to create a record for an ID without one; undefined where neither change nor list creates. */
 export function bodyOfNew(
   change: unknown,
   id: unknown,

@@ -1,4 +1,4 @@
-/** Look-ups: statements by which a write finds other records. Compiled once for each form of a scope, for all forks. */
+/** Compiles statements by which a write finds other records, once for each form of a scope, for all forks. */
 import type { Dialect, Statement } from '../database/dialect.ts'
 import type { Attribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import { EVERYTHING, notEvaluated, type Visibility } from '../plan/visibility.ts'
@@ -8,7 +8,6 @@ type StatementsByShape = Map<string, Statement | undefined>
 
 const statements = new WeakMap<Dialect, WeakMap<object, StatementsByShape>>()
 
-/** Finds the record of a key. */
 export function lookForOne(resource: Resource, visibility: Visibility, dialect: Dialect): Statement {
   const compile = ({ scopeOf }: Visibility): Statement => dialect.exists(resource, scopeOf)
   return visibility.restricts(resource)
@@ -16,7 +15,6 @@ export function lookForOne(resource: Resource, visibility: Visibility, dialect: 
     : find(dialect, resource, 'one', () => compile(EVERYTHING))!
 }
 
-/** Finds the records of several keys. */
 export function lookForSome(resource: Resource, visibility: Visibility, dialect: Dialect): Statement | undefined {
   const compile = ({ scopeOf }: Visibility): Statement | undefined => dialect.existing(resource, scopeOf)
   return visibility.restricts(resource)

@@ -1,4 +1,4 @@
-/** Finds what any resource of a model has, once for an engine and its forks. */
+/** Finds whether any resource of a model renders values, has classes, or removes orphans; once for an engine and all forks. */
 import type { Attribute, Model } from '../../model/model.ts'
 
 export interface ModelTraits {
@@ -21,7 +21,7 @@ function findTraits({ resources, entities }: Model): ModelTraits {
   return {
     renders: resources.some(({ attributes }) => attributes.some(isRendered)),
     hasHierarchies: resources.some(({ hierarchy }) => hierarchy !== undefined),
-    // Orphans may have no resource.
+    // Also of entities without a resource.
     removesOrphans: entities.some(({ attributes }) => attributes.some(removesOrphans)),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Own links: finds links of a new record to itself, by the ID in its body, since no query finds the record yet. A list with the record
- * itself, or the other side of a 1:1, sets the record's foreign key.
+ * Marks links of a new record to itself, by the ID in the body, since no query finds the record yet. A list with the record itself, or the
+ * other side of a 1:1, sets the record's foreign key.
  */
 import { sameKey } from '../../model/key.ts'
 import type { RelationAttribute, Resource } from '../../model/model.ts'

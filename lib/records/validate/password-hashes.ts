@@ -1,4 +1,4 @@
-/** Password hashes: what replaces plain passwords in bodies. The log-in loads the code (hash-passwords.ts). */
+/** The types of hash-passwords.ts, whose code is loaded with the log-in. */
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
@@ -8,7 +8,7 @@ import type { EntityConnection } from '../database/connection.ts'
 
 export interface PasswordHashes {
   inBody(body: unknown, resource: Resource, end?: RequestAbort): Awaitable<unknown>
-  /** Hashes before a transaction opens around the write; undefined: nothing to hash. */
+  /** Hashes before a transaction; undefined: nothing to hash. */
   prepare(body: unknown, resource: Resource, end: RequestAbort): Promise<void> | undefined
   /** Hashes equal passwords once: a test has many users. */
   inRecords<T extends object>(records: readonly T[], resource: Resource): Promise<readonly T[]>

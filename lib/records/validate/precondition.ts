@@ -1,6 +1,6 @@
 /**
- * Precondition: compares `If-Match` and `If-None-Match` (RFC 9110 sections 13.1.1 and 13.1.2) with the record's version, which tags
- * answers, too.
+ * Compares `If-Match` and `If-None-Match` (RFC 9110 sections 13.1.1 and 13.1.2), or a version in the body, with the record's version.
+ * Refuses with precondition_failed and version_conflict.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -45,7 +45,7 @@ export function checkPrecondition(
       headers: tag === undefined ? {} : { etag: tag },
     })
   }
-  // `If-None-Match` compares weakly, without the mark `W/`.
+  // `If-None-Match` compares weakly.
   if (ifNoneMatch !== undefined && isAmong(ifNoneMatch.replaceAll('W/', ''))) {
     throw restError('precondition_failed', `"If-None-Match" names the ${resource.singular} that is there.`)
   }

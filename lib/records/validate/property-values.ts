@@ -1,4 +1,4 @@
-/** Property values: turns values of the engine's form (scalar-type.ts) into values of properties. */
+/** Turns values of a valid body, typed as in scalar-type.ts, into values of properties: milliseconds into a Date. */
 import type { Entity } from '../../model/entity-key.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { ScalarAttribute } from '../../model/model.ts'

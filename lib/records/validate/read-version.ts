@@ -1,4 +1,4 @@
-/** Read version: reads a record's version, for a write that loads nothing else. Refuses with precondition_failed and record_not_found. */
+/** Reads a record's version, for a write that loads nothing else. Refuses with precondition_failed and record_not_found. */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { ReadingConnection } from '../database/connection.ts'

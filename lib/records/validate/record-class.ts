@@ -1,8 +1,8 @@
-/** Record class: finds the class of a record where several classes share a resource. */
+/** Finds the class of a record by the body, where several classes share a resource: `{ "type": "car" }`. */
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 
-/** The class named by the body of a new record, else the resource. */
+/** The class named by a new record's body, else the resource. */
 export function findAskedClass(resource: Resource, body: JsonObject): Resource {
   const { hierarchy } = resource
   if (hierarchy?.attribute === undefined) return resource

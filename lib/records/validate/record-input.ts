@@ -1,4 +1,4 @@
-/** Record input: a valid body in terms of the model, from validate-record.ts. */
+/** The types of a valid body in terms of the model, from validate-record.ts. */
 import type { KeyValues } from '../../model/key.ts'
 import type { EmbeddedAttribute, Resource, ScalarAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 
@@ -16,11 +16,11 @@ export type RecordRef =
       readonly key: KeyValues
       readonly path: string
       readonly given: unknown
-      /** Names a record of the same body whose key is not known yet (references.ts). */
+      /** Names a record of the same body, before the key is known (references.ts). */
       readonly name?: string
       /** The record was just found, visible for the caller or not. */
       readonly isThere?: true
-      /** The new record links itself, before its key is known (own-links.ts). */
+      /** A link of a new record to itself, before the key is known (own-links.ts). */
       readonly isItself?: true
     }
   | { readonly kind: 'new'; readonly record: RecordInput }
@@ -29,7 +29,7 @@ export type ExistingRef = RecordRef & { readonly kind: 'existing' }
 
 export interface LinkInput {
   readonly attribute: ToOneAttribute
-  /** Embedded objects around the link, from the outside; undefined: none. */
+  /** Embedded objects around the link, from the outside. */
   readonly within?: readonly EmbeddedAttribute[]
   readonly path: string
   /** null unlinks. */

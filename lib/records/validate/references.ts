@@ -1,6 +1,6 @@
 /**
- * References: links by the key that clients know (`Resource.shownKey`), collected for one statement per resource. Validation runs again
- * where a record is missing.
+ * Collects links by the key known to clients (`Resource.shownKey`), such as a slug, and finds the primary keys by one statement per
+ * resource. Validation runs again where a record is missing.
  */
 import type { JsonObject } from '../../foundation/json/json.ts'
 import { idFromJson, sameKey, shownText, type KeyValues, type ShownKey } from '../../model/key.ts'
@@ -38,12 +38,11 @@ export class References {
     this.#isSettled = true
   }
 
-  /** Whether IDs wait for a look-up. */
   get isOpen(): boolean {
     return this.#wanted.size > 0
   }
 
-  /** If not, validation runs again to report missing records. */
+  /** False: validation runs again to report missing records. */
   get isSettled(): boolean {
     return this.#isSettled
   }
@@ -79,7 +78,7 @@ export class References {
     return 'open'
   }
 
-  /** Makes the body's new records known (`nameNew`). */
+  /** Adds the new records of the body (`nameNew`). */
   addNewNames(names: ReadonlySet<string>): void {
     this.#expected = names
     for (const { ref, target, text } of this.#open) {
@@ -123,7 +122,7 @@ export function nameNew({ resource, values }: RecordInput): string | undefined {
   return given === undefined ? undefined : nameShown(resource, shownText({ shown: given.value as KeyValues[number] }, resource))
 }
 
-/** As `nameNew`, before the body is validated. */
+/** As `nameNew`, before validation. */
 export function nameGiven(body: JsonObject, resource: Resource): string | undefined {
   const { shownKey } = resource
   const id = shownKey === undefined ? undefined : idFromJson(body[shownKey.name] ?? null, resource)

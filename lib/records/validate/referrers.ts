@@ -1,7 +1,4 @@
-/**
- * Referrers: finds records that go with removed records, or are left without a needed link: the posts of a user. Refuses with
- * owner_required.
- */
+/** Finds records that a removal takes along, or leaves without a needed link: the posts of a user. Refuses with owner_required. */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { Row } from '../database/dialect.ts'

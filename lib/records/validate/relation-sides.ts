@@ -1,4 +1,4 @@
-/** Relation sides: the foreign key of a relation, and the other side of a 1:1. */
+/** Finds the foreign key of a relation, and the other side of a 1:1. */
 import type { KeyValues } from '../../model/key.ts'
 import type { RelationAttribute, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { ImpliedLink } from './fixed-attributes.ts'

@@ -1,4 +1,4 @@
-/** Request caller: what exists for the caller of a write, and what the caller may do. */
+/** Answers what exists for the caller of a write, and what the caller may do. */
 import { authorize } from '../access/access-rules.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Connection } from '../database/connection.ts'

@@ -1,6 +1,6 @@
 /**
- * Required attributes: finds missing attributes of a new record or embedded object. Refuses with forbidden where a missing link leads to a
- * hidden resource: an error would reveal the resource.
+ * Finds missing attributes of a new record or embedded object. Refuses with forbidden where a missing link leads to a hidden resource: an
+ * error would reveal the resource.
  */
 import { References } from './references.ts'
 import { shownName } from '../../model/ids-name.ts'
@@ -27,7 +27,7 @@ export function requireAttributes(given: JsonObject, { attributes, filled = [], 
     const name = shownName(attribute)
     if (isGiven(given, name) || (name !== attribute.name && isGiven(given, attribute.name))) continue
     if (filled.includes(attribute.name)) continue
-    // In a seed, the other record may set the link.
+    // In a seed, the record on the other side may set the link.
     if (context.seeding && attribute.kind === 'toOne' && !attribute.owner) continue
     context.errors.describe(() => {
       const path = joinPath(context.path, name)
@@ -48,7 +48,7 @@ function isGiven(given: JsonObject, name: string): boolean {
 /** The check asks for presence, not for values. */
 const TAKES_ALL = { describeUnstorable: () => undefined }
 
-/** For a change that sets the object where null was before. */
+/** For an object set where null was before. */
 function requireEmbedded(
   attribute: EmbeddedAttribute,
   changes: readonly ValueInput[],
@@ -84,7 +84,7 @@ function* findNewEmbedded(holder: Entity, changes: readonly ValueInput[]): Gener
   }
 }
 
-/** Finds attributes missing where a change replaces null by an object. */
+/** For changes that replace null by an object. */
 export function requireNewEmbedded(entity: Entity, change: RecordInput, visibility: Visibility): readonly FieldError[] {
   return [...findNewEmbedded(entity, change.values)].flatMap(({ attribute, path, value }) =>
     requireEmbedded(attribute, value, change.links, path, visibility),

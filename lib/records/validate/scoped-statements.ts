@@ -1,4 +1,4 @@
-/** Scoped statements: compiled once for each form of callers' scopes. */
+/** Keeps statements, compiled once for each form of callers' scopes. */
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Resource } from '../../model/model.ts'

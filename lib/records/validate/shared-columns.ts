@@ -1,6 +1,6 @@
 /**
- * Shared columns: a foreign key `(tenant_id, order_id)` may share `tenant_id` with the attribute `tenant`. Both must agree. Refuses with
- * validation_failed.
+ * Compares attributes with a shared column, such as a foreign key `(tenant_id, order_id)` and the attribute `tenant`. Both must agree.
+ * Refuses with validation_failed.
  */
 import type { FieldErrors } from '../../foundation/json/body-errors.ts'
 import { restError } from '../../foundation/errors/errors.ts'

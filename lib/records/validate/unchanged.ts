@@ -1,6 +1,6 @@
 /**
- * Unchanged: omits values as shown. Stored values stay byte for byte: a date-time with microseconds, a UUID in upper case, a stray value of
- * a file.
+ * Leaves out of a body what the client repeats as shown. Stored values stay byte for byte: a date-time with microseconds, a UUID in upper
+ * case, a stray value of a file.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { FieldError } from '../../foundation/errors/errors.ts'
@@ -114,7 +114,6 @@ export function omitUnchanged(
   return changed ?? body
 }
 
-/** Kinds with several spellings in a body. */
 const SPELLINGS: ReadonlySet<string> = new Set(['bigint', 'decimal', 'datetime', 'time', 'uuid'])
 
 function isSameValue(shown: unknown, given: unknown, type: ScalarType): boolean {

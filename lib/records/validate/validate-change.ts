@@ -1,6 +1,6 @@
 /**
- * Validate change: checks a body by the model, the caller's rules, the changed record and the database, with all errors at once. Refuses
- * with validation_failed, unique_conflict, forbidden and body_invalid.
+ * Validates a body by the model, the caller's rules, the changed record and the database, with all errors at once. Refuses with
+ * validation_failed, unique_conflict, forbidden and body_invalid.
  */
 import { authorize } from '../access/access-rules.ts'
 import { notFound } from '../access/resolve-path.ts'
@@ -122,7 +122,7 @@ export class ChangeValidator {
     return rest === body ? undefined : rest
   }
 
-  /** Even a shown ID needs permission to get the record. */
+  /** Even an ID as shown needs permission to get the record. */
   *#leaveForbidden(groups: readonly string[][], { byName }: Resource, { visibility }: View): Coroutine<string[][]> {
     const permitted: string[][] = []
     for (const group of groups) {
@@ -166,7 +166,7 @@ export class ChangeValidator {
     return left
   }
 
-  /** A value as shown is no change, even where the model would refuse the value. */
+  /** A value as shown is no change, even if refused by the model. */
   *#omitUnchanged(
     validated: ValidatedInput,
     body: JsonObject,

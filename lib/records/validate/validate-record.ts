@@ -1,4 +1,4 @@
-/** Validate record: turns a body into a RecordInput, or reports all errors at once, without the database (check-database.ts). */
+/** Turns a body into a RecordInput, or reports all errors at once, without the database (check-database.ts). */
 import { isIds, withoutIds } from '../../model/ids-name.ts'
 import { withArticle } from '../../foundation/base/article.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -116,7 +116,7 @@ function completeNew(body: JsonObject, change: RecordInput, { implied, linkedFro
   return completed
 }
 
-/** Returns a writable attribute; adds an error for any other name. */
+/** Adds an error where the name is no writable attribute. */
 function findAttribute(
   name: string,
   body: JsonObject,
@@ -241,7 +241,7 @@ function validateList(attribute: ToManyAttribute, value: unknown, draft: Holder,
   return { attribute, path: context.path, items: items.filter(item => item !== undefined) }
 }
 
-/** Takes IDs alone; an object in an array creates. */
+/** Takes IDs alone. */
 function validateListChange(
   attribute: ToManyAttribute,
   value: JsonObject,
@@ -304,7 +304,6 @@ function addLink(attribute: ToOneAttribute, value: unknown, draft: Holder, conte
   if (link !== undefined) draft.links.push({ attribute, ...place, path, link })
 }
 
-/** An ID links, an object creates. */
 function validateReference(
   attribute: RelationAttribute,
   value: unknown,

@@ -1,4 +1,4 @@
-/** Validate scalar: checks type, enum items and length of a value. */
+/** Checks type, enum items and length of a value in a body. */
 import { isUnreachable } from '../../model/key.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import { countCharacters, describeScalar, readScalar, type ScalarType, type ScalarValue } from '../../foundation/values/scalar-type.ts'

@@ -87,7 +87,6 @@ export function suggestName(name: string, known: readonly string[]): { suggestio
   return suggestion === undefined ? {} : { suggestion }
 }
 
-/** `"posts.0"`, or `the user` for the body itself. */
 export function nameByPlace({ path, resource }: { readonly path: string; readonly resource: Resource }): string {
   return path === '' ? `the ${resource.singular}` : `"${path}"`
 }

@@ -1,6 +1,6 @@
 /**
- * Write rules: checks each touched row against `ResourceConfig.write`, before and after the change, in few statements. Refuses with
- * forbidden, or token_missing where a log-in would help.
+ * Checks each touched row against `ResourceConfig.write`, before and after the change, in few statements. Refuses with forbidden, or
+ * token_missing where a log-in would help.
  */
 import { requireLogIn } from '../access/access-rules.ts'
 import { chain, wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
@@ -30,7 +30,7 @@ export class WriteRules {
     this.#writing = writing
   }
 
-  /** Undefined where the caller may write all that exists. */
+  /** Undefined: the caller may write all that exists. */
   static of(reader: Reader, view: View): WriteRules | undefined {
     const { writing } = view.visibility
     return writing && new WriteRules(reader, view, writing)
@@ -164,7 +164,6 @@ export class WriteRules {
     return missing
   }
 
-  /** The error names only visible rows. */
   *#refuse(resource: Resource, key: KeyValues, what: 'change' | 'make'): Coroutine<Error> {
     const { visibility, ctx } = this.#view
     requireLogIn(resource, what === 'change' ? 'update' : 'create', ctx)
@@ -204,7 +203,7 @@ function findRuled(resource: Resource): readonly Resource[] {
   return ruled
 }
 
-/** Whether the body is about more than links held by other rows. */
+/** Whether the body has more than links held by other rows. */
 function isAboutOwnRow(body: JsonObject, { byName }: Resource): boolean {
   const names = Object.keys(body)
   return names.length === 0 || names.some(name => !isHeldByOtherRows(byName.get(name)))

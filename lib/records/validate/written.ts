@@ -1,4 +1,4 @@
-/** Written: the record of a write, and the result. */
+/** The types of a written record, and of the address of a record to write. */
 import type { KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { JsonRecord } from '../read/run-read.ts'

@@ -1,4 +1,7 @@
-/** Explain refused: validates a body refused by the database, with all look-ups. Returns the written lists where no error is found. */
+/**
+ * Validates a body refused by the database, now with all look-ups. Without an error, returns the written lists, for translating the
+ * database's error.
+ */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'

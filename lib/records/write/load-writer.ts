@@ -1,4 +1,4 @@
-/** Load writer: loads the code of writes with the first write. An engine for reading loads none. */
+/** Loads the code of writes with the first write. An engine for reading loads none. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Writer } from './writer.ts'
 
@@ -10,7 +10,6 @@ type WriterCode = Awaited<ReturnType<typeof loadCode>>
 let code: WriterCode | undefined
 
 export class WriterLoader {
-  /** Undefined: to be loaded. */
   writer: Writer | undefined
   readonly #make: (code: WriterCode) => Writer
 

@@ -1,4 +1,4 @@
-/** Preparing writer: before the transaction, checks schemas, hashes passwords, and fills in the engine's values. */
+/** A RecordWriter that, before the transaction, asks schemas, hashes passwords, and fills in the engine's values. */
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'

@@ -1,4 +1,4 @@
-/** Record writer: writes by statements where statements can, else by the unit of work, in one transaction. */
+/** Writes by statements where statements can, else by MikroORM's unit of work, in one transaction. */
 import { type EntityManager } from '@mikro-orm/core'
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { bindSurroundings, keepSurroundings } from '../../foundation/async/surroundings.ts'
@@ -33,7 +33,6 @@ type Refusals = Awaited<ReturnType<typeof loadRefusals>>
 
 const loadWays = () => import('../statements/explain-way.ts')
 
-/** Explains a missing plan. */
 type Why = (explain: Awaited<ReturnType<typeof loadWays>>['explainUnplanned']) => string
 
 async function explainWay(why: Why): Promise<string> {
@@ -230,7 +229,6 @@ export class RecordWriter implements Writer {
     unitOfWork = await loadUnitOfWork()
   }
 
-  /** Throws an error of the database in terms of the model. */
   #throwTranslated(error: unknown, work?: MadeLinks): Awaitable<never> {
     if (error instanceof RestError) throw error
     return this.#translate(error, work)

@@ -1,11 +1,10 @@
-/** Writer: the writes of a version of the API. */
+/** The interface of the writes of an API version. Each call runs in one transaction. */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Attribute, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import type { View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
 
-/** Each call runs in one transaction. */
 export interface Writer {
   /** POST of a collection. */
   create(resource: Resource, body: unknown, view: View): Awaitable<Written>

@@ -6,6 +6,7 @@ import { findSeedNames } from './records/access/find-new-names.ts'
 import type { Authentication, PublicKey } from './engine/auth/authentication.ts'
 import { chain } from './foundation/async/awaitable.ts'
 import type { Clock } from './foundation/async/clock.ts'
+import { asyncDisposeKey } from './foundation/runtime/dispose-keys.ts'
 import type { Limits } from './foundation/base/limits.ts'
 import type { RestResponse } from './foundation/base/response.ts'
 import type { ExpectedChanges, ExpectedChange } from './engine/journal/expected-changes.ts'
@@ -647,7 +648,7 @@ export class RestEngine<Name extends string = string> {
     await closeEngine(this.#parts)
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async [asyncDisposeKey](): Promise<void> {
     await this.close()
   }
 }

@@ -183,6 +183,26 @@ describe('the clock', () => {
     )
   })
 
+  it('is not given to getters of a class, of the time or of no number', async () => {
+    class Span {
+      declare id: number
+      get seen(): Date {
+        return new Date()
+      }
+      get part(): number {
+        return 0 / 0
+      }
+    }
+    const SpanSchema = defineEntity({
+      name: 'Span',
+      class: Span,
+      properties: { id: p.integer().primary(), seen: p.datetime().persist(false).getter(), part: p.double().persist(false).getter() },
+    } as never)
+    await using own = await RestEngine.create({ entities: [SpanSchema], clock: () => new Date('2005-05-05T05:05:05Z') })
+    const { status, body } = await own.handle('POST', '/v1/spans', undefined, {})
+    assert.deepEqual([status, body.span.part], [200, null])
+  })
+
   it('is that of nested records, seeds, and what code writes with MikroORM', async () => {
     engine.clock.set('2001-02-03T04:05:06Z')
     await engine.seed({ events: [{ id: 7 }] })

@@ -1,4 +1,7 @@
-/** Opens a page in Chromium that runs spec files against engines in the page: `node:test`, `node:assert` and the like have stand-ins. */
+/**
+ * Opens a page that runs spec files against engines in the page: `node:test`, `node:assert` and the like have stand-ins. The browser is
+ * Chromium, or SPEC_BROWSER.
+ */
 import { readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
@@ -6,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { REFUSED, pageModules } from '../../scripts/page-modules.ts'
 import { borrowBrowser } from '../helpers/chromium.ts'
+import { OTHER_BROWSERS, type OtherBrowser } from '../helpers/other-browsers.ts'
 import { serveFiles } from './serve-page.ts'
 import type { RunResult } from './stand-ins/test.ts'
 
@@ -83,6 +87,13 @@ export async function openSpecs(files: readonly string[]): Promise<OpenedSpecs> 
   const imports = Object.fromEntries(Object.entries(BY_NAME).map(([module, name]) => [module, `/${name}.js`]))
   const map = `<script type="importmap">${JSON.stringify({ imports })}</script>`
   served.set('/index.html', Buffer.from(`<!doctype html>${map}<script type="module" src="/run.js"></script>`))
+  const asked = process.env['SPEC_BROWSER']
+  return asked === undefined ? runInChromium(served, nameOf) : runElsewhere(findOther(asked), served, nameOf)
+}
+
+type Pages = ReadonlyMap<string, Buffer>
+
+async function runInChromium(served: Pages, nameOf: (file: string) => string): Promise<OpenedSpecs> {
   const server = await serveFiles(served)
   const borrowed = await borrowBrowser()
   const context = await borrowed.browser.newContext()
@@ -95,6 +106,39 @@ export async function openSpecs(files: readonly string[]): Promise<OpenedSpecs> 
     async close() {
       await context.close()
       await borrowed.close()
+      await server.close()
+    },
+  }
+}
+
+function findOther(name: string): OtherBrowser {
+  const browser = OTHER_BROWSERS.find(each => each.name === name)
+  if (browser === undefined) throw new Error(`SPEC_BROWSER is one of ${OTHER_BROWSERS.map(each => each.name).join(', ')}.`)
+  if (browser.missing !== false) throw new Error(`SPEC_BROWSER: ${browser.missing}`)
+  return browser
+}
+
+/** The page posts what the last file has given, and waits for the next file. */
+async function runElsewhere(browser: OtherBrowser, served: Pages, nameOf: (file: string) => string): Promise<OpenedSpecs> {
+  let isWaiting = Promise.withResolvers<(next: string) => void>()
+  let result = Promise.withResolvers<RunResult>()
+  const server = await serveFiles(served, undefined, body => {
+    result.resolve(JSON.parse(body) as RunResult)
+    const next = Promise.withResolvers<string>()
+    isWaiting.resolve(next.resolve)
+    return next.promise
+  })
+  const opened = await browser.open(`${server.address}?asks`)
+  return {
+    async run(file, leftOut, runs) {
+      const go = await isWaiting.promise
+      isWaiting = Promise.withResolvers()
+      result = Promise.withResolvers()
+      go(JSON.stringify([`/${nameOf(file)}.js`, leftOut, runs ?? null]))
+      return result.promise
+    },
+    async close() {
+      await opened.close()
       await server.close()
     },
   }

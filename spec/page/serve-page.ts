@@ -3,6 +3,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, relative } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
@@ -16,9 +17,23 @@ export interface ServedPage {
   close(): Promise<void>
 }
 
-/** @param sent is told of each file that is sent */
-export async function serveFiles(files: ReadonlyMap<string, Buffer>, sent?: (path: string, content: Buffer) => void): Promise<ServedPage> {
-  const server = createServer(({ url = '/' }, response) => {
+/**
+ * @param sent is told of each file that is sent
+ * @param posted is told of each body that a page posts, and gives the answer
+ */
+export async function serveFiles(
+  files: ReadonlyMap<string, Buffer>,
+  sent?: (path: string, content: Buffer) => void,
+  posted?: (body: string) => string | Promise<string>,
+): Promise<ServedPage> {
+  const server = createServer((request, response) => {
+    const { url = '/', method } = request
+    if (method === 'POST' && posted !== undefined) {
+      void readText(request)
+        .then(posted)
+        .then(answer => response.end(answer))
+      return
+    }
     const [asked = ''] = url.split('?', 1)
     const path = asked.endsWith('/') ? `${asked}index.html` : asked
     const content = files.get(path)

@@ -72,7 +72,7 @@ const files = globSync(FOLDERS, { cwd: root })
   .filter(file => !(file in FILES_NOT_IN_PAGE))
   .toSorted()
 
-describe('the specs in a page', { skip: NO_BROWSER }, () => {
+describe('the specs in a page', { skip: process.env['SPEC_BROWSER'] === undefined && NO_BROWSER }, () => {
   let opened: OpenedSpecs
   const counts = { passed: 0, skipped: 0 }
   before(

@@ -4,6 +4,7 @@
  */
 import type { EntityManager, EntityProperty, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
+import { isGetter } from '../../model/metadata/property-type.ts'
 import { withNameAndLength, takeOver } from './on-update.ts'
 
 interface SharedWithOrm {
@@ -92,10 +93,11 @@ export function retime(
   clock: Clock,
 ): void {
   const to = Date.now()
-  for (const { name, type, kind } of properties) {
-    if (kind !== 'scalar' || Object.hasOwn(given, name)) continue
+  for (const property of properties) {
+    const { name, type, kind } = property
+    if (kind !== 'scalar' || Object.hasOwn(given, name) || isGetter(property)) continue
     const value = entity[name]
     const moved = toEngineTime(value, type, from, to, clock)
-    if (moved !== value) entity[name] = moved
+    if (!Object.is(moved, value)) entity[name] = moved
   }
 }

@@ -1,5 +1,6 @@
 /** Lets engines answer `fetch` and XMLHttpRequest of a page, for intercepted origins. Refuses options for Node. */
 import { anything, flag, readOptions } from '../../foundation/base/option-table.ts'
+import { disposeKey } from '../../foundation/runtime/dispose-keys.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
 import { findIntercepted, formatAddress, readAddresses, type InterceptedAddress, type Origins } from '../server/intercept/addresses.ts'
 import type { InterceptOptions, Interception } from '../server/intercept/intercept.ts'
@@ -85,7 +86,7 @@ class PageInterception implements Interception {
     this.dispose()
   }
 
-  [Symbol.dispose](): void {
+  [disposeKey](): void {
     this.dispose()
   }
 }

@@ -54,10 +54,12 @@ export class XmlHttpExchange {
 
   send(body: unknown): void {
     this.#expectUnsent()
-    const request = this.#makeRequest(body)
+    // Firefox has no `Request.body`.
+    const content = /^(?:get|head)$/i.test(this.#method) ? null : (body ?? null)
+    const request = this.#makeRequest(content)
     this.#isSent = true
-    const length = request.body === null ? undefined : measure(body)
-    this.#uploads = request.body !== null
+    const length = content === null ? undefined : measure(content)
+    this.#uploads = content !== null
     const { timeout } = this.#target
     if (timeout > 0) this.#timer = setTimeout(() => this.#fail('timeout'), timeout)
     this.#tell('loadstart')
@@ -113,13 +115,12 @@ export class XmlHttpExchange {
   }
 
   #makeRequest(body: unknown): Request {
-    const hasBody = !/^(?:get|head)$/i.test(this.#method)
     if (page.Document !== undefined && body instanceof page.Document)
       throw new TypeError('XMLHttpRequest: an engine takes no document as a body: send a text of it.')
     return new Request(this.#url, {
       method: this.#method,
       headers: this.#headers,
-      body: hasBody ? ((body ?? null) as RequestInit['body'] & {}) : null,
+      body: body as RequestInit['body'] & {},
       signal: this.#ending.signal,
     })
   }

@@ -51,7 +51,7 @@ export interface EngineParts<E extends EngineHandle = EngineHandle> extends Reco
   readonly requests: RequestRecorder
   readonly descriptions: Descriptions
   readonly isFork: boolean
-  readonly interceptions: Set<Disposable>
+  readonly interceptions: Set<{ dispose(): void }>
 }
 
 export async function copyWorld(
@@ -179,7 +179,7 @@ function createServices(engine: EngineHandle, { options, database, shared, paren
 export async function closeEngine({ life, faults, interceptions, connection, authentication, events, world }: EngineParts): Promise<void> {
   life.end()
   faults.close()
-  for (const interception of interceptions) interception[Symbol.dispose]()
+  for (const interception of interceptions) interception.dispose()
   await life.idle()
   await authentication?.settled()
   try {

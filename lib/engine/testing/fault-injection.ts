@@ -3,6 +3,7 @@
  * test's error; rejects with ECONNRESET.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
+import { disposeKey } from '../../foundation/runtime/dispose-keys.ts'
 import { anything } from '../../foundation/base/option-table.ts'
 import { connectionLost, restError, type RestError } from '../../foundation/errors/errors.ts'
 import { computeDelay, describeFault, formatRequestName, lostBy, toPending } from './fault-rule.ts'
@@ -173,7 +174,7 @@ export class Faults {
 
   #createEnd(rule: FaultRule): Pick<FaultHandle, 'dispose' | typeof Symbol.dispose> {
     const dispose = (): void => this.#end(rule, waiting => waiting.go())
-    return { dispose, [Symbol.dispose]: dispose }
+    return { dispose, [disposeKey]: dispose }
   }
 
   #end(rule: FaultRule, settle: (waiting: WaitingRequest) => void): void {

@@ -22,7 +22,8 @@ export function isDateReplaced(): boolean {
 }
 
 function isNative(made: object): boolean {
-  return Function.prototype.toString.call(made).endsWith('{ [native code] }')
+  // Firefox and Safari write three lines.
+  return /\{\s*\[native code\]\s*\}$/.test(Function.prototype.toString.call(made))
 }
 
 /** A snapshot's setting of a clock. */

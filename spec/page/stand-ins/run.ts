@@ -1,4 +1,7 @@
-/** Runs spec files in a page, one after another: `globalThis.runFile` is called by `specs.spec.ts`. */
+/**
+ * Runs spec files in a page, one after another: `specs.spec.ts` calls `globalThis.runFile` in Chromium. A page at `?asks` posts each
+ * result, and the answer names the next file.
+ */
 import { loadSqlite } from '../../../lib/databases/sqlite/wasm/load-page-sqlite.ts'
 import { completeBuffer } from './buffer.ts'
 import { standInForProcess } from './process.ts'
@@ -19,4 +22,12 @@ async function runFile(path: string, leftOut: readonly string[], runs?: number):
   return runDeclared(leftOut)
 }
 
+async function askForFiles(): Promise<never> {
+  for (let result: RunResult | undefined; ;) {
+    const answer = await fetch('/next', { method: 'POST', body: JSON.stringify(result ?? null) })
+    result = await runFile(...((await answer.json()) as Parameters<typeof runFile>))
+  }
+}
+
 Object.assign(globalThis, { runFile, ready: true })
+if ((globalThis as unknown as { readonly location: { readonly search: string } }).location.search === '?asks') void askForFiles()

@@ -2,7 +2,7 @@
 import type { Heap } from './heap.ts'
 import type { SqliteCalls } from './sqlite-calls.ts'
 import { BLOB, COPIED, FLOAT, INTEGER, TEXT, isBytes } from './value-kinds.ts'
-import { webAssembly } from './web-assembly.ts'
+import { webAssembly, type WasmModule } from './web-assembly.ts'
 
 export interface SqlCallback {
   readonly name: string
@@ -30,6 +30,18 @@ const TRAMPOLINE = Uint8Array.from(
   ].flat(),
 )
 
+/** Cloudflare's workers compile at their start alone. */
+const compiled = compileNow()
+
+function compileNow(): WasmModule | undefined {
+  try {
+    return new webAssembly.Module(TRAMPOLINE)
+  } catch {
+    // By a policy of the page: `create` throws the error again.
+    return undefined
+  }
+}
+
 export class Callbacks {
   readonly #calls: SqliteCalls
   readonly #heap: Heap
@@ -56,7 +68,7 @@ export class Callbacks {
         callbacks.#guard(context, called => callbacks.#step(called, context, count, values)),
       r: (context: number) => callbacks.#guard(context, called => callbacks.#result(called, context)),
     }
-    const { exports } = await webAssembly.instantiate(await webAssembly.compile(TRAMPOLINE), { e })
+    const { exports } = await webAssembly.instantiate(compiled ?? (await webAssembly.compile(TRAMPOLINE)), { e })
     const { __indirect_function_table: table } = calls
     const first = table.grow(3)
     for (const [index, name] of ['f', 's', 'r'].entries()) table.set(first + index, exports[name])

@@ -23,7 +23,10 @@ type WasmImports = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 interface WebAssemblyApi {
   readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => WasmMemory
-  readonly Module: { imports(module: WasmModule): { readonly module: string; readonly name: string; readonly kind: string }[] }
+  readonly Module: {
+    new (bytes: Uint8Array): WasmModule
+    imports(module: WasmModule): { readonly module: string; readonly name: string; readonly kind: string }[]
+  }
   compile(bytes: Uint8Array): Promise<WasmModule>
   instantiate(module: WasmModule, imports: WasmImports): Promise<WasmInstance>
 }

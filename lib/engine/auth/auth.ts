@@ -17,7 +17,7 @@ import type { AuthModule } from './auth-module.ts'
 import { TokenCookies, requireOwnPage } from './cookies.ts'
 import { Credentials } from './credentials.ts'
 import { missing, refuseUser } from './refusals.ts'
-import type { Request } from '../../records/request/parse-request.ts'
+import { readHeaders, type Request } from '../../records/request/parse-request.ts'
 import { findSession, type SessionPaths } from '../../records/request/session-paths.ts'
 import type { Principal } from '../../records/request/request-context.ts'
 import type { Route } from '../../records/request/custom-routes.ts'
@@ -209,7 +209,7 @@ class TokenAuthentication implements Authentication {
   }
 
   #findToken(request: Request): FoundToken | undefined {
-    const header = request.headers['authorization']
+    const header = readHeaders(request.sender)['authorization']
     if (header === undefined || header === '') {
       const token = this.#cookies?.read(request)
       return token === undefined || token === '' ? undefined : { token, isCookie: true }

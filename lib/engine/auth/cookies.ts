@@ -6,7 +6,7 @@ import { restError } from '../../foundation/errors/errors.ts'
 import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { formatRoot } from '../../records/request/address.ts'
-import type { Request } from '../../records/request/parse-request.ts'
+import { findConnection, readHeader, type Request } from '../../records/request/parse-request.ts'
 import type { CookieOptions } from './auth-module.ts'
 
 /** An HTTP token (RFC 9110 section 5.6.2). */
@@ -44,12 +44,12 @@ export class TokenCookies {
     this.#refreshPath = refreshPath
   }
 
-  read(request: Pick<Request, 'header'>): string | undefined {
-    return findCookie(request.header('cookie'), this.#options.name)
+  read(request: Pick<Request, 'sender'>): string | undefined {
+    return findCookie(readHeader(request.sender, 'cookie'), this.#options.name)
   }
 
-  readRefresh(request: Pick<Request, 'header'>): string | undefined {
-    return findCookie(request.header('cookie'), this.#refreshName)
+  readRefresh(request: Pick<Request, 'sender'>): string | undefined {
+    return findCookie(readHeader(request.sender, 'cookie'), this.#refreshName)
   }
 
   /** @param life seconds; 0 removes the cookie */
@@ -73,7 +73,7 @@ export class TokenCookies {
     { name, token, life, path }: { readonly name: string; readonly token: string; readonly life: number; readonly path: string },
     request: Request,
   ): string {
-    const { sameSite, secure = request.connected.isSecure === true } = this.#options
+    const { sameSite, secure = findConnection(request.sender).isSecure === true } = this.#options
     const parts = [`${name}=${token}`, `Path=${path}`, `Max-Age=${Math.max(0, Math.floor(life))}`, 'HttpOnly', `SameSite=${sameSite}`]
     return [...parts, ...(secure ? ['Secure'] : [])].join('; ')
   }
@@ -90,10 +90,10 @@ function findCookie(header: string | undefined, name: string): string | undefine
 }
 
 /** Refuses a write by cookie from a foreign page. No page can change the header `Origin`; a client without is no browser. */
-export function requireOwnPage(request: Pick<Request, 'method' | 'header' | 'connected'>): void {
+export function requireOwnPage(request: Pick<Request, 'method' | 'sender'>): void {
   if (READ_METHODS.includes(request.method)) return
-  const senderUrl = request.header('origin') ?? request.header('referer')
-  const site = request.header('sec-fetch-site')
+  const senderUrl = readHeader(request.sender, 'origin') ?? readHeader(request.sender, 'referer')
+  const site = readHeader(request.sender, 'sec-fetch-site')
   const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none'
   if (senderUrl === undefined ? !isForeignSite : isTrusted(senderUrl, request) || (!isForeignSite && isOwn(senderUrl, request))) return
   const what =
@@ -104,20 +104,22 @@ export function requireOwnPage(request: Pick<Request, 'method' | 'header' | 'con
 }
 
 /** `undefined`: no origin, or a page by http for a server by https. */
-function readPage(url: string, { connected }: Pick<Request, 'connected'>): URL | undefined {
+function readPage(url: string, { sender }: Pick<Request, 'sender'>): URL | undefined {
   const page = URL.parse(url) ?? undefined
-  return page === undefined || page.origin === 'null' || (connected.isSecure === true && page.protocol !== 'https:') ? undefined : page
+  return page === undefined || page.origin === 'null' || (findConnection(sender).isSecure === true && page.protocol !== 'https:')
+    ? undefined
+    : page
 }
 
-function isTrusted(url: string, request: Pick<Request, 'connected'>): boolean {
+function isTrusted(url: string, request: Pick<Request, 'sender'>): boolean {
   const page = readPage(url, request)
-  return page !== undefined && request.connected.trusts?.(page.origin) === true
+  return page !== undefined && findConnection(request.sender).trusts?.(page.origin) === true
 }
 
-function isOwn(url: string, request: Pick<Request, 'header' | 'connected'>): boolean {
+function isOwn(url: string, request: Pick<Request, 'sender'>): boolean {
   const page = readPage(url, request)
   // A Fetch `Request` has a URL, and often no `Host`. Behind a proxy for https, the scheme differs.
-  return [request.connected.host, request.header('host')].some(
+  return [findConnection(request.sender).host, readHeader(request.sender, 'host')].some(
     host => page !== undefined && host !== undefined && URL.parse(`${page.protocol}//${host}`)?.host === page.host,
   )
 }

@@ -7,7 +7,7 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import type { ResourceAction } from '../../records/access/actions.ts'
 import type { Target } from '../../records/access/resolve-path.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
-import type { Request } from '../../records/request/parse-request.ts'
+import { readHeader, type Request } from '../../records/request/parse-request.ts'
 import { EVERYTHING, type Visibility } from '../../records/plan/visibility.ts'
 import { isSameTag, parseTags } from '../../records/validate/precondition.ts'
 import { formatVersionTag } from './respond.ts'
@@ -25,7 +25,7 @@ export type EntityTags = 'version' | 'answer'
 export function applyCondition(response: RestResponse, operation: ConditionalRequest, tags: EntityTags): RestResponse {
   if (response.status !== 200) return response
   const answer = tags === 'answer' ? withContentTag(response, operation) : response
-  const condition = operation.request.header('if-none-match')
+  const condition = readHeader(operation.request.sender, 'if-none-match')
   const { etag } = answer.headers
   if (condition === undefined || etag === undefined) return answer
   const names = parseTags(condition).some(given => given === '*' || isSameTag(given, etag))

@@ -15,7 +15,7 @@ import { formatRoot } from '../../records/request/address.ts'
 import { refuseStart } from '../../records/request/key-start.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Model, Resource, ToOneOfAttribute } from '../../model/model.ts'
-import type { Request } from '../../records/request/parse-request.ts'
+import { readHeader, readHeaders, type Request } from '../../records/request/parse-request.ts'
 import type { Vocabulary } from '../../records/request/query-string.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
 import type { RequestContext } from '../../records/request/request-context.ts'
@@ -98,13 +98,13 @@ export function operate(operation: Operation, services: Services): Awaitable<Res
   const { request, about } = operation
   if (request.method === 'OPTIONS') return respondOptions(operation.allowed)
   if (about?.action === 'list') {
-    const accept = request.header('accept')
+    const accept = readHeader(request.sender, 'accept')
     const format = accept === undefined ? undefined : findListFormat(accept)
     if (format !== undefined) return streamOperation(operation, services, about.resource, format)
   }
   const response = perform(operation, services)
   const { etag } = services
-  if (!READS.has(request.method) || (etag === 'version' && request.header('if-none-match') === undefined)) return response
+  if (!READS.has(request.method) || (etag === 'version' && readHeader(request.sender, 'if-none-match') === undefined)) return response
   return chain(response, done => applyCondition(done, operation, etag))
 }
 
@@ -326,7 +326,8 @@ const PATCH_TYPE = /^application\/(merge|json)-patch\+json\s*(?:;|$)/i
 
 function change(operation: OperationOn<'record' | 'attribute'>, address: RecordAddress, services: WritingServices): Awaitable<Written> {
   const { request, target, view, ctx } = operation
-  const format = request.method === 'PATCH' ? PATCH_TYPE.exec(request.headers['content-type'] ?? '')?.[1]!.toLowerCase() : undefined
+  const format =
+    request.method === 'PATCH' ? PATCH_TYPE.exec(readHeaders(request.sender)['content-type'] ?? '')?.[1]!.toLowerCase() : undefined
   if (format === 'json' || (format === 'merge' && isObject(ctx.body))) return changeByPatch(operation, address, services, format)
   if (target.kind === 'record') return services.writing.writer.update(address, ctx.body, view)
   return services.writing.writer.updateAttribute(address, target.attribute, ctx.body, view)

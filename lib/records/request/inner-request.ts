@@ -1,12 +1,12 @@
 /** Sends requests inside of a request, for `ctx.ask` and wires, as the same caller or as the engine. */
-import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
+import { LazyClient, type Connected, type RequestAbort } from '../../foundation/async/abort.ts'
 import { AskedError, type RestError } from '../../foundation/errors/errors.ts'
 import { isObject } from '../../foundation/json/json.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import { checkNames } from '../../foundation/base/suggest.ts'
 import { formatRoot } from './address.ts'
 import type { AskOptions, EngineHandle } from '../../model/hook-context.ts'
-import type { Request } from './parse-request.ts'
+import { findConnection, readHeaders, type Request } from './parse-request.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 
 export interface OuterRequest<Caller extends object> {
@@ -34,7 +34,14 @@ function keepCallerHeaders(headers: Readonly<Record<string, string>>): Readonly<
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ONE_MESSAGE.test(name)))
 }
 
-type SentAround = Pick<Request, 'headers' | 'base' | 'readOnly' | 'connected'>
+interface SentAround extends Pick<Request, 'base' | 'readOnly'> {
+  readonly headers: Readonly<Record<string, string>>
+  readonly connected: Connected
+}
+
+function readAround({ base, readOnly, sender }: Request): SentAround {
+  return { base, readOnly, headers: readHeaders(sender), connected: findConnection(sender) }
+}
 
 export class InnerClient<Caller extends object = object> extends LazyClient {
   readonly principal: Caller | undefined
@@ -117,7 +124,13 @@ export async function askWithin<Caller extends object>(
   checkNames(options, ['as'], 'ctx.ask')
   if (options.as !== undefined && options.as !== 'engine')
     throw new TypeError(`ctx.ask: "as" must be "engine", got ${JSON.stringify(options.as)}.`)
-  const response = await outer.engine.handle(method, root + path, query, body, new InnerClient(outer, options.as === 'engine'))
+  const response = await outer.engine.handle(
+    method,
+    root + path,
+    query,
+    body,
+    new InnerClient({ ...outer, request: readAround(outer.request) }, options.as === 'engine'),
+  )
   if (response.status < 400) return readCarried(response.body)
   throw readRefusal(response)
 }
@@ -137,7 +150,13 @@ export function answerWithin<Caller extends object>(
   { method, path, query, body, isSame }: InnerQuestion,
 ): Promise<RestResponse> {
   const root = formatRoot(outer.request.base, outer.version)
-  return outer.engine.handle(method, root + path, query, body, new InnerClient(outer, false, isSame))
+  return outer.engine.handle(
+    method,
+    root + path,
+    query,
+    body,
+    new InnerClient({ ...outer, request: readAround(outer.request) }, false, isSame),
+  )
 }
 
 function checkPath(path: unknown, root: string): asserts path is string {

@@ -24,13 +24,11 @@ export interface Request {
   readonly segments: readonly string[]
   readonly query: ParsedQuery
   readonly body: unknown
-  readonly headers: Readonly<Record<string, string>>
-  readonly connected: Connected
-  /** @param name in lower case */
-  header(name: string): string | undefined
+  /** Has the headers, and knows the connection. */
+  readonly sender: RequestSender
 }
 
-interface GivenHeaders {
+export interface RequestSender {
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -39,55 +37,7 @@ interface RequestParts {
   readonly path: string
   readonly query: QueryInput | undefined
   readonly body: unknown
-  readonly context: GivenHeaders
-}
-
-type RequestTexts = Omit<Request, 'headers' | 'header' | 'connected'>
-
-/** Makes headers late: most requests need none. */
-class ParsedRequest implements Request {
-  readonly method: string
-  readonly path: string
-  readonly base: string
-  readonly readOnly: boolean
-  readonly segments: readonly string[]
-  readonly query: ParsedQuery
-  readonly body: unknown
-  readonly #sender: GivenHeaders
-  #headers: Readonly<Record<string, string>> | undefined
-
-  constructor({ method, path, base, readOnly, segments, query, body }: RequestTexts, sender: GivenHeaders) {
-    this.method = method
-    this.path = path
-    this.base = base
-    this.readOnly = readOnly
-    this.segments = segments
-    this.query = query
-    this.body = body
-    this.#sender = sender
-  }
-
-  get headers(): Readonly<Record<string, string>> {
-    if (this.#headers !== undefined) return this.#headers
-    const { headers } = this.#sender
-    return (this.#headers = headers === undefined ? NO_HEADERS : lowerCase(headers))
-  }
-
-  get connected(): Connected {
-    const sender = this.#sender
-    return sender instanceof LazyClient || sender instanceof WholeClient ? sender : NOT_CONNECTED
-  }
-
-  header(name: string): string | undefined {
-    return readHeader(this.#sender, name)
-  }
-
-  /** Another request of the same sender, over the same connection. */
-  static changed(request: Request, changes: Partial<RequestTexts>): Request {
-    const { method, path, base, readOnly, segments, query, body } = request
-    const sender = request instanceof ParsedRequest ? request.#sender : { headers: request.headers }
-    return new ParsedRequest({ method, path, base, readOnly, segments, query, body, ...changes }, sender)
-  }
+  readonly context: RequestSender
 }
 
 /** For requests within the process. */
@@ -95,7 +45,7 @@ const NOT_CONNECTED: Connected = Object.freeze({})
 
 /** @param method PATCH for a POST that changes a record */
 export function replaceBody(request: Request, body: unknown, method = request.method): Request {
-  return ParsedRequest.changed(request, { method, body })
+  return { ...request, method, body }
 }
 
 /**
@@ -114,18 +64,27 @@ export function takeQuery(request: Request): Request {
     throw restError('body_invalid', `The QUERY ${what}; ${HOW_TO_QUERY}.`, { headers: { 'accept-query': QUERY_TYPES } })
   }
   const pairsOfBody = typeof body === 'string' ? pairsOfText(body) : pairsOfObject(body as QueryConditions)
-  const whole = new ParsedQuery([...query.pairs, ...pairsOfBody])
-  return ParsedRequest.changed(request, { query: whole, body: undefined })
+  return { ...request, query: new ParsedQuery([...query.pairs, ...pairsOfBody]), body: undefined }
 }
 
 export const HOW_TO_QUERY =
   'send the parameters as a JSON object (Content-Type: application/json) or as the text of a query (application/x-www-form-urlencoded)'
 
 /** The name is in lower case; the sender may spell the header otherwise. */
-export function readHeader(sender: GivenHeaders, name: string): string | undefined {
+export function readHeader(sender: RequestSender, name: string): string | undefined {
   if (sender instanceof LazyClient) return sender.header(name)
   const { headers } = sender
   return headers === undefined ? undefined : (headers[name] ?? lowerCase(headers)[name])
+}
+
+/** With names in lower case. */
+export function readHeaders(sender: RequestSender): Readonly<Record<string, string>> {
+  if (sender instanceof LazyClient) return sender.headers
+  return sender.headers === undefined ? NO_HEADERS : lowerCase(sender.headers)
+}
+
+export function findConnection(sender: RequestSender): Connected {
+  return sender instanceof LazyClient || sender instanceof WholeClient ? sender : NOT_CONNECTED
 }
 
 export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
@@ -143,7 +102,7 @@ export function parse(parts: RequestParts, address: Address, readOnly: boolean, 
   const path = readPath(target)
   const segments = splitSegments(path, address)
   const query = parts.query === undefined && !target.includes('?') ? NO_QUERY : queries.read(target, parts.query)
-  return new ParsedRequest({ method: method.toUpperCase(), path, base: address.base, readOnly, segments, query, body }, context)
+  return { method: method.toUpperCase(), path, base: address.base, readOnly, segments, query, body, sender: context }
 }
 
 /** Removes query and one final slash. */

@@ -6,7 +6,7 @@ import type { Resource } from '../../model/model.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { assertJson } from '../../foundation/json/json.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
-import type { Request } from './parse-request.ts'
+import { readHeaders, type Request } from './parse-request.ts'
 
 export interface Principal {
   readonly claims: Claims
@@ -39,6 +39,7 @@ export class RequestContext implements HookContext {
   #state: Record<string, unknown> | undefined
   readonly #parts: ContextParts
   #em: EntityManager | undefined
+  #headers: Readonly<Record<string, string>> | undefined
   #query: Readonly<Record<string, string | readonly string[]>> | undefined
 
   /** Undefined outside of a page. */
@@ -124,7 +125,7 @@ export class RequestContext implements HookContext {
     return this.#parts.request.path
   }
   get headers(): Readonly<Record<string, string>> {
-    return this.#parts.request.headers
+    return (this.#headers ??= readHeaders(this.#parts.request.sender))
   }
   get params(): Readonly<Record<string, string>> {
     return this.#parts.params ?? NO_PARAMS

@@ -156,7 +156,7 @@ function adviseIndexes(
   return advice
 }
 
-/** Leaves out the beginning of another index. */
+/** Leaves out an index with the first columns of another index. */
 function dropPrefixes(advice: readonly IndexAdvice[]): IndexAdvice[] {
   const texts = ({ table, sql }: IndexAdvice): string => `${table} ${sql.slice(sql.lastIndexOf('(') + 1, -1)},`
   return advice.filter(one => !advice.some(other => texts(other) !== texts(one) && texts(other).startsWith(texts(one))))

@@ -102,7 +102,7 @@ export class Readings {
     }
   }
 
-  /** A count is costly, and after a page that was not full mostly in vain. */
+  /** After a page that was not full, a costly count is mostly in vain. */
   #isUncounted([page, count]: Batch): boolean {
     return count?.isNeeded !== undefined && this.#showedCount.has(page!.statement)
   }

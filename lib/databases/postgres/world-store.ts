@@ -46,7 +46,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
   #baseline: PostgresImage | undefined
   /** Images in use, kept when the log changes. */
   #images: WeakRef<PostgresImage>[] = []
-  /** How far the logs agree. */
+  /** Copies, and how far the logs agree. */
   readonly #forks = new Set<{ sameUpTo: number }>()
   #template: Promise<DatabaseCopy> | undefined
   #spare: Promise<string | undefined> | undefined
@@ -139,7 +139,7 @@ export class PostgresWorldStore implements WorldStore, LogPlace {
     const isBehind = await findBehind(session, log, position, method)
     first?.()
     await this.#detachBehind(session, log, position)
-    // Writes that were rolled back have counted keys.
+    // Writes rolled back have counted keys.
     if (!isBehind && changes.every(({ length }) => length === 0)) return writeSequences(session, sequences)
     await beginReplay(session)
     try {

@@ -162,7 +162,7 @@ function compileCount(plan: ReadPlan, flavour: Flavour): Statement {
   return count.finish('count')
 }
 
-/** Of the statement alone: keys and sort values of the matching rows. */
+/** A table inside the statement: keys and sort values of the matching rows. */
 const FOUND = '"mikro_found"'
 
 /** SQLite joins at most 64 tables, also for filters. */

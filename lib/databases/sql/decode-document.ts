@@ -1,6 +1,6 @@
 /**
- * Makes values of answers of stored values, also inside JSON documents: bytes as base64, big integers as texts. A value of a wrong type is
- * shown unchanged.
+ * Turns stored values, also inside JSON documents, into values of answers: bytes into base64, big integers into texts. A value of a wrong
+ * type is shown unchanged.
  */
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import { formatIso, parseLenientDatetime } from '../../foundation/values/iso-time.ts'

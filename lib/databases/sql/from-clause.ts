@@ -162,7 +162,7 @@ export class FromClause implements ColumnScope {
     return shownKey === undefined ? this.key : [this.column(shownKey.part.column)]
   }
 
-  /** The key in foreign keys: primary, or another. */
+  /** The columns for foreign keys: the primary key, or another. */
   referred(targetKey: TargetKey | undefined): readonly string[] {
     return targetKey === undefined ? this.key : [this.column(targetKey.part.column)]
   }

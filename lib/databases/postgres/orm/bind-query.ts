@@ -164,7 +164,7 @@ const OF_ANYTHING = new Set(
   ).split(' '),
 )
 
-/** `order by` or `group by`: expressions repeat another clause, or number columns. */
+/** Behind `order by` and `group by`, a number means a column, and expressions repeat another clause: no parameters. */
 const BEGINS_ORDER = new Set(['order', 'group'])
 const ENDS_ORDER = new Set([
   'having',

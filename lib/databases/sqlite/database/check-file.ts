@@ -1,6 +1,6 @@
 /**
- * Checks that SQLite can open a file. SQLite has the same words for a text, an encrypted database and a newer format. The header:
- * https://www.sqlite.org/fileformat.html, section 1.3.
+ * Checks that SQLite can open a file, and tells apart a text, an encrypted database and a newer format, for which SQLite has the same
+ * words. The header: https://www.sqlite.org/fileformat.html, section 1.3.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

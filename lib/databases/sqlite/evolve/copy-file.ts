@@ -1,4 +1,4 @@
-/** Copies a file, before evolving, into the folder `app.sqlite.copies`. An unfinished copy has another name. */
+/** Copies a file, before evolving, into a folder beside the file, such as `app.sqlite.copies`. An unfinished copy has another name. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'

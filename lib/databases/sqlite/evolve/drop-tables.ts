@@ -1,5 +1,6 @@
 /**
- * Drops tables without an entity, or notes that such tables stay. Leaves tables of SQLite, of MikroORM's migrations and of modules alone.
+ * Drops tables without an entity if `drop` says so, else notes that such tables stay. Leaves tables of SQLite, of MikroORM's migrations and
+ * of modules alone.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'

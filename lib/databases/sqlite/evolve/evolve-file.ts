@@ -1,6 +1,6 @@
 /**
- * Makes a file fit the entities, in a transaction, after a rehearsal and a copy. For an obstacle, throws EvolveError in one line, and
- * leaves the file unchanged.
+ * Makes a file fit the entities, in a transaction, after a rehearsal that is rolled back, and a copy. For an obstacle, throws EvolveError
+ * in one line, and leaves the file unchanged.
  */
 import type { MikroORM } from '@mikro-orm/core'
 import type { RawDatabase } from '../driver/raw-database.ts'

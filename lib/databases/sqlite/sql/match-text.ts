@@ -7,7 +7,7 @@ import { sql, type Sql } from '../../sql/sql.ts'
 import { compileOperand, within } from './stored-value.ts'
 import { CONTAINED, GLOB, IS_ASCII, LIKE, LIKE_GLOB, PIECES, PREFIX_HIGH, PREFIX_LOW } from './value-forms.ts'
 
-/** NULL for values other than texts inside JSON, or in a column without a type. */
+/** The text to match. Other values, inside JSON or in a column without a type, are NULL. */
 export function compileText(operand: Operand, scope: ColumnScope): Sql {
   const { source, type: declared } = operand.attribute
   if (source.kind !== 'within') {

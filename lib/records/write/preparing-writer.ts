@@ -1,4 +1,4 @@
-/** A RecordWriter that, before the transaction, asks schemas, hashes passwords, and fills in the engine's values. */
+/** Extends RecordWriter by steps before the transaction: asking schemas, hashing passwords, and filling in the engine's values. */
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { JsonObject } from '../../foundation/json/json.ts'
 import type { Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
@@ -85,7 +85,7 @@ class PreparingWriter extends RecordWriter {
     )
   }
 
-  /** Checks plain values, then hashes passwords among them. */
+  /** Checks values, then hashes plain passwords. */
   #check(body: unknown, resource: Resource, { end, ctx }: View): Awaitable<unknown> {
     const checked = this.#schemas ? runCoroutine(checkSchemas(body, resource, ctx, this.#dialect)) : body
     return this.#hashes === undefined ? checked : chain(checked, each => this.#hashes!.inBody(each, resource, end))

@@ -48,50 +48,41 @@ interface FolderHandle {
 
 const FOLDER = 'mikro-rest'
 
-/** Tries to read a file. */
 const MAX_TRIES = 3
 
-/** Private files of the origin (OPFS, fs.spec.whatwg.org). A write replaces a whole file. */
-class Files implements WorldPlace {
-  readonly #worlds: FolderHandle
-  readonly #name: string
-
-  constructor(worlds: FolderHandle, name: string) {
-    this.#worlds = worlds
-    this.#name = name
-  }
-
-  async read(part: WorldPart): Promise<Uint8Array | undefined> {
-    for (let tries = 1; ; tries++)
-      try {
-        const folder = await orMissing(this.#worlds.getDirectoryHandle(this.#name))
-        const file = folder && (await orMissing(folder.getFileHandle(part)))
-        const bytes = file === undefined ? undefined : new Uint8Array(await (await file.getFile()).arrayBuffer())
-        // A write fills the file at the end: until then, a new file is empty.
-        return bytes?.length === 0 ? undefined : bytes
-      } catch (error) {
-        // The last save of an ended page may still replace the file.
-        if (tries === MAX_TRIES) throw error
-      }
-  }
-
-  async write(part: WorldPart, bytes: Uint8Array): Promise<void> {
-    const folder = await this.#worlds.getDirectoryHandle(this.#name, { create: true })
-    // Otherwise a new world would get the state of a removed world.
-    if (part === 'origin') await orMissing(folder.removeEntry('now'))
-    const file = await folder.getFileHandle(part, { create: true })
-    const stream = await file.createWritable!()
-    await stream.write(bytes)
-    // Only now the file is replaced.
-    await stream.close()
-  }
-
-  async remove(): Promise<void> {
-    const folder = await orMissing(this.#worlds.getDirectoryHandle(this.#name))
-    if (folder === undefined) return
-    // Without an origin nobody reads the rest.
-    await orMissing(folder.removeEntry('origin'))
-    await this.#worlds.removeEntry(this.#name, { recursive: true })
+/** Keeps each part in a private file of the origin (OPFS, fs.spec.whatwg.org). A write replaces a whole file. */
+function placeInFiles(worlds: FolderHandle, name: string): WorldPlace {
+  return {
+    async read(part) {
+      for (let tries = 1; ; tries++)
+        try {
+          const folder = await orMissing(worlds.getDirectoryHandle(name))
+          const file = folder && (await orMissing(folder.getFileHandle(part)))
+          const bytes = file === undefined ? undefined : new Uint8Array(await (await file.getFile()).arrayBuffer())
+          // A write fills the file at the end: until then, a new file is empty.
+          return bytes?.length === 0 ? undefined : bytes
+        } catch (error) {
+          // The last save of an ended page may still replace the file.
+          if (tries === MAX_TRIES) throw error
+        }
+    },
+    async write(part, bytes) {
+      const folder = await worlds.getDirectoryHandle(name, { create: true })
+      // Otherwise a new world would get the state of a removed world.
+      if (part === 'origin') await orMissing(folder.removeEntry('now'))
+      const file = await folder.getFileHandle(part, { create: true })
+      const stream = await file.createWritable!()
+      await stream.write(bytes)
+      // Only now the file is replaced.
+      await stream.close()
+    },
+    async remove() {
+      const folder = await orMissing(worlds.getDirectoryHandle(name))
+      if (folder === undefined) return
+      // Without an origin nobody reads the rest.
+      await orMissing(folder.removeEntry('origin'))
+      await worlds.removeEntry(name, { recursive: true })
+    },
   }
 }
 
@@ -104,7 +95,7 @@ async function findFiles(name: string): Promise<WorldPlace | undefined> {
   const { storage } = navigator
   if (storage?.getDirectory === undefined || !(FileSystemFileHandle && 'createWritable' in FileSystemFileHandle.prototype)) return undefined
   const root = await storage.getDirectory()
-  return new Files(await root.getDirectoryHandle(FOLDER, { create: true }), name)
+  return placeInFiles(await root.getDirectoryHandle(FOLDER, { create: true }), name)
 }
 
 async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {
@@ -116,7 +107,6 @@ async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** An object store. */
 interface PartStore {
   get(key: string[]): IndexedRequest<Uint8Array | undefined>
   put(bytes: Uint8Array, key: string[]): IndexedRequest<unknown>
@@ -142,40 +132,26 @@ interface OpenIndexedDatabase {
 
 const STORE = 'worlds'
 
-/** Parts in IndexedDB: each write is a transaction. */
-class StoredParts implements WorldPlace {
-  readonly #database: OpenIndexedDatabase
-  readonly #name: string
-
-  constructor(database: OpenIndexedDatabase, name: string) {
-    this.#database = database
-    this.#name = name
-  }
-
-  read(part: WorldPart): Promise<Uint8Array | undefined> {
-    return answerOf(this.#database.transaction(STORE, 'readonly').objectStore(STORE).get([this.#name, part]))
-  }
-
-  write(part: WorldPart, bytes: Uint8Array): Promise<void> {
-    return this.#change(store => {
-      if (part === 'origin') store.delete([this.#name, 'now'])
-      store.put(bytes, [this.#name, part])
-    })
-  }
-
-  remove(): Promise<void> {
-    return this.#change(store => {
-      for (const part of ['origin', 'now'] satisfies WorldPart[]) store.delete([this.#name, part])
-    })
-  }
-
-  #change(work: (store: PartStore) => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const transaction = this.#database.transaction(STORE, 'readwrite')
+/** Keeps the parts in IndexedDB: each write is a transaction. */
+function placeInDatabase(database: OpenIndexedDatabase, name: string): WorldPlace {
+  const change = (work: (store: PartStore) => void): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const transaction = database.transaction(STORE, 'readwrite')
       transaction.addEventListener('complete', () => resolve())
       transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('IndexedDB has aborted the write.')))
       work(transaction.objectStore(STORE))
     })
+  return {
+    read: part => answerOf(database.transaction(STORE, 'readonly').objectStore(STORE).get([name, part])),
+    write: (part, bytes) =>
+      change(store => {
+        if (part === 'origin') store.delete([name, 'now'])
+        store.put(bytes, [name, part])
+      }),
+    remove: () =>
+      change(store => {
+        for (const part of ['origin', 'now'] satisfies WorldPart[]) store.delete([name, part])
+      }),
   }
 }
 
@@ -184,7 +160,7 @@ async function findDatabase(name: string): Promise<WorldPlace | undefined> {
   if (indexedDB === undefined) return undefined
   const opening = indexedDB.open('mikro-rest')
   opening.addEventListener('upgradeneeded', () => void opening.result.createObjectStore(STORE))
-  return new StoredParts(await answerOf(opening), name)
+  return placeInDatabase(await answerOf(opening), name)
 }
 
 function answerOf<T>(request: IndexedRequest<T>): Promise<T> {

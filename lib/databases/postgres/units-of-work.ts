@@ -46,7 +46,7 @@ export class UnitsOfWork {
     this.#readOnly = readOnly
   }
 
-  /** Runs and flushes work with an entity manager, in a transaction. */
+  /** See `Connection.write`. */
   async write<T>(work: EntityWork<T>, end?: RequestAbort, repeatable: Repeatable = false, place?: WrittenPlace): Promise<T> {
     if (this.#readOnly) throw restError('method_not_allowed', 'The database is open for reading only: nothing can be written to it.')
     const { current } = this.#transactions
@@ -55,7 +55,7 @@ export class UnitsOfWork {
     return this.#repeat(() => this.#attempt(work, end), end, isRepeatable, place)
   }
 
-  /** Runs work without an entity manager, in a transaction. */
+  /** See `Connection.transact`. */
   async transact<T>(work: () => Awaitable<T>, end?: RequestAbort, repeatable = false, place?: WrittenPlace): Promise<T> {
     if (this.#readOnly || this.#transactions.current !== undefined) return this.write(work, end, repeatable)
     const isCrowded = (): boolean => place !== undefined && this.#turns.areTaken(place)

@@ -15,7 +15,7 @@ import type { Lock } from '../../foundation/async/lock.ts'
 import type { Observers } from './observers.ts'
 import type { Transactions } from './transactions.ts'
 
-/** After so long a reading, costly readings wait in line. */
+/** A long reading. */
 const LONG_MS = 50
 
 /** Turns of the event loop until departed clients are known. */

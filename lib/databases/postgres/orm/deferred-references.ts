@@ -5,8 +5,8 @@
 import { ReferenceKind, type EntityMetadata, type EntityProperty, type MikroORM } from '@mikro-orm/core'
 
 /**
- * Defers references that MikroORM's order of records does not follow. The metadata change only while `make` runs: with a deferred link,
- * MikroORM would insert in a single step, not two as on SQLite, and each step counts as a version. Unique constraints are not deferred.
+ * Defers references that MikroORM's order of records does not follow, but not unique constraints. The metadata change only while `make`
+ * runs: MikroORM would insert a deferred link in a single step, not two as on SQLite, and each step counts as a version.
  */
 export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
   const undo: (() => void)[] = []

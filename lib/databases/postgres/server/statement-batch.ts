@@ -1,6 +1,6 @@
 /**
- * Sends several statements in a single message. Rows are arrays of texts, as sent. `pg` would send a message for each, ask for descriptions
- * of columns and build rows twice, for more than the cost of finding a record.
+ * Sends several statements in a single message. Rows are arrays of texts, as sent. `pg` would send single messages, ask for descriptions of
+ * columns and build rows twice.
  */
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'

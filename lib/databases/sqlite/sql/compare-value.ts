@@ -216,7 +216,7 @@ function compileMoment({ hops, attribute }: Operand, scope: ColumnScope): Sql {
   return text(`mikro_moment(${scope.through(hops).column(column)}, ${literal(findForm(attribute.type)!.unit)})`)
 }
 
-/** In a uniform column, compares as stored, by an index. Only near times, perhaps finer, are converted row by row. */
+/** In a uniform column, compares as stored, by an index. Converts only near times, perhaps finer. */
 function compareTime({ hops, attribute }: Operand, operator: '=' | OrderOperator, ref: ValueRef, scope: ColumnScope): Sql {
   const { type, source } = attribute
   const { uniform } = findForm(type)!

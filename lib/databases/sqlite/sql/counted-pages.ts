@@ -1,6 +1,6 @@
 /**
- * Decides whether a single statement reads and counts a page (`CompiledRead.counted`): faster for few matches, slower for many. Decides by
- * the table's size, SQLite's plan, and the last counts. Measures: docs/benchmarks.md.
+ * Decides whether a single statement reads and counts a page (`CompiledRead.counted`), by the table's size, SQLite's plan, and the last
+ * counts: faster for few matches, slower for many. Measures: docs/benchmarks.md.
  */
 import { thresholds } from '../../../foundation/base/thresholds.ts'
 import type { ReadingStep, Row, Statement } from '../../../records/database/dialect.ts'

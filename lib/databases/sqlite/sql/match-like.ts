@@ -1,6 +1,6 @@
 /**
- * Matches texts with `$like` and `$ilike` as PostgreSQL does: `%` is any number of characters, `_` a single character, `\` takes the
- * meaning from the next. SQLite's LIKE folds ASCII letters alone.
+ * Matches texts with `$like` and `$ilike` as PostgreSQL does: `%` is any number of characters, `_` a single character, `\%` a `%`. SQLite's
+ * LIKE folds ASCII letters alone.
  */
 
 /** `%` and `_`. */

@@ -1,6 +1,5 @@
 /**
- * Statements that set, remove and read links of several rows; parameters as in `WritingDialect`. Keys are a single JSON text: the number of
- * rows does not change a statement.
+ * Statements that set, remove and read links of several rows; parameters as in `WritingDialect`. A list of keys is a single JSON text.
  */
 import type { SeenRows, Statement } from '../../../records/database/dialect.ts'
 import type { PivotTable, StoredColumn, StoredTable } from '../../../model/stored-table.ts'

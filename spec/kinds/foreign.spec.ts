@@ -349,6 +349,30 @@ describe('expressions of another database', () => {
     assert.deepEqual([cut, padded, second], ['a😀/a😀/b', '-+a😀b/a😀', -2000])
   })
 
+  it('know the zone UTC, and no other', async () => {
+    await using engine = await engineOf({
+      at: p.datetime(),
+      made: p.datetime().nullable().defaultRaw("(now() at time zone 'Europe/Berlin')"),
+      utc: p.integer().formula(({ at }: Columns) => `extract(hour from ${String(at)} at time zone 'UTC'::text)`),
+      called: p.integer().formula(({ at }: Columns) => `extract(hour from timezone('Etc/UTC', ${String(at)}))`),
+      berlin: p
+        .integer()
+        .nullable()
+        .formula(({ at }: Columns) => `extract(hour from ${String(at)} at time zone 'Europe/Berlin')`),
+      tokyo: p
+        .integer()
+        .nullable()
+        .formula(({ at }: Columns) => `extract(hour from timezone('Asia/Tokyo', ${String(at)}))`),
+    })
+    const { utc, called, berlin, tokyo, made } = await post(engine, { at: '2026-07-31T23:30:00Z' })
+    assert.deepEqual([utc, called, berlin, tokyo, made], [23, 23, null, null, null])
+    for (const name of ['berlin', 'tokyo', 'made'])
+      assert.ok(
+        engine.notes.some(note => note.startsWith(`Thing.${name}: SQLite cannot run its `)),
+        engine.notes.join('\n'),
+      )
+  })
+
   it('that SQLite cannot run are left out, with a note that names them', async () => {
     await using engine = await engineOf(
       {

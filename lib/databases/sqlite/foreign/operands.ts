@@ -46,6 +46,11 @@ export function readType(tokens: readonly SqlToken[], start: number): { type: st
   return { type, end }
 }
 
+/** A zone equal to UTC. */
+export function isUtc(zone: SqlToken | undefined): boolean {
+  return zone?.kind === 'text' && /^'(?:(?:etc\/)?(?:utc|uct|gmt|universal|zulu|greenwich)|z|[+-]?0?0(?::?00)?)'$/i.test(zone.text)
+}
+
 /** A token that no rewrite reads. */
 export const asText = (text: string, gap: string): SqlToken => ({ kind: 'text', text, gap })
 

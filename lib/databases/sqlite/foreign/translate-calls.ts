@@ -1,6 +1,6 @@
 /** Replaces functions of PostgreSQL and MySQL in SQL tokens: `char_length(a)` becomes `length(a)`. */
 import { formatTokens, tokenize, word, type SqlToken } from '../../sql/sql-tokens.ts'
-import { asText, findClosing, type Rewrite } from './operands.ts'
+import { asText, findClosing, isUtc, type Rewrite } from './operands.ts'
 
 export const NOW = "cast(round(unixepoch('subsec') * 1000) as integer)"
 const NOW_CALLS =
@@ -95,12 +95,12 @@ function lookUp(table: Readonly<Record<string, string>>, name: string): string |
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** `timezone('utc', x)` is `x`. */
+/** `timezone('utc', x)`: `x`. */
 function rewriteTimezone(tokens: SqlToken[], at: number, end: number): boolean {
   const inner = tokens.slice(at + 2, end)
   const comma = inner.findIndex(part => word(part) === ',')
   const [first, ...rest] = inner.slice(comma + 1)
-  if (comma < 0 || first === undefined) return false
+  if (comma < 0 || first === undefined || !isUtc(inner[0])) return false
   tokens.splice(at, end - at + 1, { ...first, gap: tokens[at]!.gap }, ...rest)
   return true
 }

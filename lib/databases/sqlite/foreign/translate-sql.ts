@@ -3,7 +3,7 @@
  * milliseconds. Functions are in translate-calls.ts.
  */
 import { formatTokens, tokenize, word } from '../../sql/sql-tokens.ts'
-import { asText, findOperandStart, readType, type Rewrite } from './operands.ts'
+import { asText, findOperandStart, isUtc, readType, type Rewrite } from './operands.ts'
 import { rewriteCall } from './translate-calls.ts'
 import { DAY_MS } from '../../../foundation/async/clock.ts'
 
@@ -92,11 +92,12 @@ const rewriteTypedText: Rewrite = (tokens, at) => {
   return true
 }
 
-/** `at time zone 'utc'`: times are in UTC. */
+/** `at time zone 'utc'`: nothing, as times are in UTC; others stay. */
 const rewriteTimeZone: Rewrite = (tokens, at) => {
   const isZone = word(tokens[at]) === 'at' && word(tokens[at + 1]) === 'time' && word(tokens[at + 2]) === 'zone'
-  if (!isZone || tokens[at + 3] === undefined) return false
-  tokens.splice(at, 4)
+  if (!isZone || !isUtc(tokens[at + 3])) return false
+  // With a cast of the zone.
+  tokens.splice(at, word(tokens[at + 4]) === '::' ? readType(tokens, at + 5).end - at + 1 : 4)
   return true
 }
 

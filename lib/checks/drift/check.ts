@@ -11,6 +11,7 @@ import { Differences, formatDrift, printable, type DriftReport } from './report.
 import { findPlace, formatForm, replaceValues, type AnsweredRequest, type FakeVersion, type RequestPlace } from './replay.ts'
 import type { CompiledTemplate } from '../../foundation/http/envelope-template.ts'
 
+/** Options of `checkAgainst`. */
 export interface DriftOptions {
   /** Headers of every request to the real backend, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>

@@ -11,8 +11,10 @@ export const DIFFERENCES = {
   limit: 'the real backend gives more records than it was asked for',
 } as const
 
+/** The way in which two answers differ. */
 export type DifferenceKind = keyof typeof DIFFERENCES
 
+/** A place where the answers of two backends differ. */
 export interface Difference {
   readonly kind: DifferenceKind
   /** In the plural, as in the fake. Undefined: the request is about no resource. */

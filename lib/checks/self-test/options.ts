@@ -2,6 +2,7 @@
 import { integer, must, mustRange, readOptions, textsByName, type OptionTable } from '../../foundation/base/option-table.ts'
 import { lowerNames } from '../../foundation/base/headers.ts'
 
+/** Options of `engine.selfTest`. */
 export interface SelfTestOptions {
   /** Determines all generated requests. Default: 1. */
   readonly seed?: number

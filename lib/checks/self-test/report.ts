@@ -17,8 +17,10 @@ export const CHECKS = {
   deleted: 'a record that was deleted is gone',
 } as const
 
+/** Name of a promise tried by the self-test. */
 export type SelfTestCheck = keyof typeof CHECKS
 
+/** A request of a self-test. */
 export interface SelfTestRequest {
   readonly method: string
   /** With base, version and query. */

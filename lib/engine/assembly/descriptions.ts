@@ -45,6 +45,7 @@ export interface OpenApiOptions {
   readonly title?: string
 }
 
+/** Options of `engine.diagram`. */
 export interface DiagramOptions {
   /** Version of the API. Default: the first version. */
   readonly version?: string

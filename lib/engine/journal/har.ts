@@ -3,6 +3,7 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
+/** A header or query parameter of an HTTP Archive. */
 export interface HarPair {
   readonly name: string
   readonly value: string

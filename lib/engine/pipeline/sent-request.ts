@@ -3,6 +3,7 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import type { HandleContext } from './arrival.ts'
 
+/** Options of `engine.send`. */
 export interface SendOptions extends HandleContext {
   /** As the third argument of `handle`: a text, URLSearchParams or an object. */
   readonly query?: QueryInput | undefined

@@ -22,6 +22,7 @@ export type Mark =
   | (EventFacts & { readonly type: 'clock'; readonly now: string; /** Whether the clock stands still. */ readonly frozen: boolean })
   | (EventFacts & { readonly type: 'mark'; readonly text: string })
 
+/** What happens to an engine. */
 export type EngineEvent =
   | Mark
   | (EventFacts & { readonly type: 'request'; readonly request: RequestSummary })

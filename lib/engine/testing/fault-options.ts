@@ -2,6 +2,7 @@
 import { RestError } from '../../foundation/errors/errors.ts'
 import { anything, filledText, flag, mustRange, readOptions, type OptionTable } from '../../foundation/base/option-table.ts'
 
+/** Options of all faults. */
 export interface FaultOptions {
   /** Number of requests to meet, above 0. Default: all, until the fault is disposed. */
   readonly times?: number

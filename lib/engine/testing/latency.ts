@@ -3,6 +3,7 @@ import { checkNames } from '../../foundation/base/suggest.ts'
 import { MAX_DELAY } from './fault-options.ts'
 import { Random } from './random.ts'
 
+/** Delays that vary like a backend's. */
 export interface LatencyProfile {
   /** Milliseconds that half of the delays do not exceed, above 0. */
   readonly p50: number

@@ -2,6 +2,7 @@
 import { parseDuration, type Clock } from '../../foundation/async/clock.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
+/** Options of `engine.rateLimit`. */
 export interface RateLimit {
   /** Requests in the time, above 0; so many may come at once. */
   readonly requests: number

@@ -51,6 +51,7 @@ export interface WireAttribute {
   readonly through: string | undefined
 }
 
+/** A resource by name. */
 export interface WireResource {
   /** In the plural: `posts`. */
   readonly name: string

@@ -2,6 +2,7 @@
 import { RestError } from './errors.ts'
 import { runtime } from '../runtime/runtime.ts'
 
+/** The request of an error, for `onError`. */
 export interface FailedRequest {
   readonly method: string
   readonly path: string

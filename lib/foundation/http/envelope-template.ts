@@ -11,6 +11,7 @@ export interface EnvelopeTemplate<P extends string = Part> {
   readonly [key: string]: P | EnvelopeTemplate<P>
 }
 
+/** Templates of answers; `'bare'`: records alone. */
 export interface EnvelopeTemplates {
   readonly list?: EnvelopeTemplate<ListPart> | 'bare'
   readonly record?: EnvelopeTemplate<RecordPart> | 'bare'

@@ -10,7 +10,6 @@ export interface FormField {
   readonly members: Map<string, FormField>
 }
 
-/** Deeper than anybody nests. */
 const MAX_DEPTH = 20
 
 function createField(): FormField {
@@ -40,7 +39,7 @@ export class FormBody {
     at.texts.push(text)
   }
 
-  /** As JSON with texts as values, without a model. */
+  /** As JSON of texts, without a model. */
   plain(): Readonly<Record<string, unknown>> {
     return Object.fromEntries([...this.fields].map(([name, field]) => [name, plainField(field)]))
   }

@@ -6,6 +6,7 @@
 import { EndlessDate, TIME, parseDatetime, parseServerTime, isCalendarDate, isServerDate, formatIso } from './iso-time.ts'
 import { runtime } from '../runtime/runtime.ts'
 
+/** Kinds of plain values. */
 export type ScalarKind =
   | 'integer'
   | 'bigint'

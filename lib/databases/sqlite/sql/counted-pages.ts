@@ -43,7 +43,7 @@ export class CountedPages {
     if (rows < countedTable || !Number.isFinite(rows)) return undefined
     const access = this.#estimate.accessOf(statement, parameters)
     if (access === 'look-up') return undefined
-    // In the order of an index, many matches fill a page soon.
+    // In index order, many matches fill a page soon.
     const most = access === 'walk' ? Math.sqrt(rows * Math.min(countedMatches, limit + offset)) / 2 : rows / countedShare
     return most <= offset ? undefined : Math.min(countedMatches, Math.floor(most))
   }

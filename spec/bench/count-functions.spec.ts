@@ -17,10 +17,10 @@ const BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   'get-scope': [103, 31],
   list: [101, 34],
   'list-scope': [126, 37],
-  patch: [155, 47],
-  'patch-scope': [187, 52],
-  post: [152, 44],
-  'post-scope': [175, 47],
+  patch: [146, 42],
+  'patch-scope': [183, 49],
+  post: [145, 42],
+  'post-scope': [172, 45],
 }
 
 describe('a warm request', () => {

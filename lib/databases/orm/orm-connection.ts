@@ -1,9 +1,10 @@
 /** Tells whether a statement of the engine does all that MikroORM would do for a write or deletion. Loads records for a unit of work. */
-import { type EntityManager, type EntityName, type MikroORM, Cascade, ReferenceKind, type EntityMetadata } from '@mikro-orm/core'
+import { Cascade, DefaultLogger, ReferenceKind, SimpleLogger } from '@mikro-orm/core'
+import type { Configuration, EntityManager, EntityMetadata, EntityName, LoggingOptions, MetadataStorage, MikroORM } from '@mikro-orm/core'
 import type { Clock } from '../../foundation/async/clock.ts'
 import { correctedManager } from './corrected-manager.ts'
-import { hasSubscribers, isSilent, nameSubscribers, runsForeignCode } from './listeners.ts'
 import { retime } from './model-time.ts'
+import { isOwnSubscriber } from './on-update.ts'
 import { findFirst } from '../../model/metadata/eager-cycles.ts'
 
 export abstract class OrmConnection {
@@ -61,6 +62,50 @@ export abstract class OrmConnection {
     const { em } = this.orm
     return loadsAlone(entity, em) && !cascades(em.getMetadata().get(entity)) && !runsForeignCode(em)
   }
+}
+
+const running = new WeakMap<MetadataStorage, boolean>()
+
+function hasSubscribers(em: EntityManager): boolean {
+  for (const subscriber of em.getEventManager().getSubscribers()) if (!isOwnSubscriber(subscriber)) return true
+  return false
+}
+
+function nameSubscribers(em: EntityManager): readonly string[] {
+  return [...em.getEventManager().getSubscribers()]
+    .filter(subscriber => !isOwnSubscriber(subscriber))
+    .map(subscriber => {
+      const { name } = subscriber.constructor
+      const called = name === '' || name === 'Object' ? 'a subscriber' : `the subscriber ${name}`
+      const entities = (subscriber.getSubscribedEntities?.() ?? []).map(entity => em.getMetadata().get(entity).className)
+      return entities.length === 0 ? called : `${called} of ${entities.join(', ')}`
+    })
+}
+
+/** Code of the application in MikroORM's writing: after such code, another flush must follow. */
+export function runsForeignCode(em: EntityManager): boolean {
+  const metadata = em.getMetadata()
+  let runs = running.get(metadata)
+  if (runs === undefined) {
+    runs = [...metadata].some(
+      ({ hooks, props }) =>
+        Object.values(hooks).some(list => list.length > 0) ||
+        // `() => new Date()`, without parameters, cannot change an entity.
+        props.some(({ onCreate, onUpdate }) => (onCreate?.length ?? 0) > 0 || (onUpdate?.length ?? 0) > 0),
+    )
+    running.set(metadata, runs)
+  }
+  return runs || hasSubscribers(em)
+}
+
+/** A logger of the application may do anything. */
+export function isSilent(config: Configuration, loggerContext?: LoggingOptions): boolean {
+  const logger = config.getLogger()
+  return (
+    (logger.logQuery === DefaultLogger.prototype.logQuery || logger.logQuery === SimpleLogger.prototype.logQuery) &&
+    !logger.isEnabled('query', loggerContext) &&
+    config.get('slowQueryThreshold') === undefined
+  )
 }
 
 const REMOVING = new Set<Cascade>([Cascade.REMOVE, Cascade.ALL, Cascade.SCHEDULE_ORPHAN_REMOVAL])

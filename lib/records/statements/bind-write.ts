@@ -13,7 +13,7 @@ import { keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Attribute, EmbeddedAttribute, Resource, ToOneAttribute } from '../../model/model.ts'
 import type { Computed, StoredColumn, StoredProperty, StoredTable } from '../../model/stored-table.ts'
 import { fromProperty, toProperty, type ScalarType } from '../../foundation/values/scalar-type.ts'
-import { toMadeParameter, toParameter } from './row-shape.ts'
+import { bindKey, toMadeParameter } from './row-shape.ts'
 import type { EmbeddedValue, RecordInput, ValueInput } from '../validate/record-input.ts'
 import { toEmbedded } from '../validate/property-values.ts'
 
@@ -179,21 +179,6 @@ export function bindDeleteAll(
 /** @param from the first parameter of the caller's scope */
 export function bindScope(statement: Statement, from: number, { findValues, ctx }: Visibility, dialect: Dialect): readonly unknown[] {
   return bindParameters(statement, { filters: [], key: [], limit: 0, offset: 0, findValues, ctx }, dialect, from)
-}
-
-export function bindKey(
-  key: KeyValues,
-  resource: Resource,
-  { key: columns, discriminator }: StoredTable,
-  { dialect }: Pick<Connection, 'dialect'>,
-): readonly unknown[] {
-  const { writing } = dialect
-  const parameters: unknown[] = []
-  for (let part = 0; part < columns.length; part++) {
-    parameters.push(toParameter(toProperty(key[part], resource.key[part]!.type), columns[part]!, writing))
-  }
-  if (discriminator !== undefined) parameters.push(toParameter(discriminator.value, discriminator.column, writing))
-  return parameters
 }
 
 function takeValues({ values, links }: RecordInput, stored: StoredTable, documents = NO_DOCUMENTS): Record<string, unknown> {

@@ -9,19 +9,22 @@ import type { JsonObject } from '../../foundation/json/json.ts'
 import { keyToSegment, type KeyValues } from '../../model/key.ts'
 import type { Resource, ToOneAttribute } from '../../model/model.ts'
 import { hasFixed } from '../../model/resource-rules.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 import type { Connection } from '../database/connection.ts'
+import type { Reading, ReadingStep, Row, Statement } from '../database/dialect.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import type { JsonRecord } from '../read/run-read.ts'
 import { NO_PARAMETERS } from '../request/query-string.ts'
-import { requireLists } from '../validate/dropped-writes.ts'
+import { requireLists, statementDropped } from '../validate/dropped-writes.ts'
 import { checkVersion } from '../validate/precondition.ts'
-import { hasPrecondition, type VersionReader } from '../validate/read-version.ts'
+import { ScopedStatements } from '../validate/scoped-statements.ts'
+import type { VersionReader } from '../validate/read-version.ts'
 import type { RecordInput } from '../validate/record-input.ts'
 import { omitUnchanged } from '../validate/unchanged.ts'
 import type { ChangeValidator, GivenBody } from '../validate/validate-change.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
-import { bindColumns } from './bind-write.ts'
+import { addTouched, bindColumns, bindDiffers, bindScope, bindUpdate, type BoundColumns, type BoundStatement } from './bind-write.ts'
 import { resolveLink } from './link-rows.ts'
 import { planChanges, writesPivots, type BodyPlan } from './plan-body.ts'
 import { planRows, type RowPlan } from './plan-rows.ts'
@@ -29,9 +32,8 @@ import { readDocuments } from './planned-documents.ts'
 import { findOrder, hidesMembers } from './planned-pivots.ts'
 import { PlannedRelations } from './planned-relations.ts'
 import type { PlannedWrite } from './planned-write.ts'
-import { RowChanges } from './row-changes.ts'
 import { RowRules } from './row-rules.ts'
-import type { RowShape } from './row-shape.ts'
+import { bindKey, type RowShape } from './row-shape.ts'
 import { bindFields, type RowShapes } from './row-shapes.ts'
 
 interface RecordBefore {
@@ -41,6 +43,22 @@ interface RecordBefore {
   readonly current: Record<string, unknown> | undefined
   readonly shown: RecordAddress
   readonly before: JsonRecord | undefined
+}
+
+interface PlannedRowChange {
+  readonly row: RowPlan
+  readonly columns: BoundColumns
+  /** `undefined`: not compiled yet. */
+  readonly statement?: Statement
+  readonly address: RecordAddress
+  readonly shown: RecordAddress
+  /** The record before, if a fixed filter may hide the record afterwards. */
+  readonly before?: JsonRecord | undefined
+  /** Nothing has looked for the record: the statement must see to visibility. */
+  readonly isUnseen?: boolean
+  readonly isTried?: boolean
+  /** Other rows are written, too. */
+  readonly isWide?: boolean
 }
 
 interface LinkedBody {
@@ -59,7 +77,6 @@ export class RecordChanger {
   readonly #validator: ChangeValidator
   readonly #versions: VersionReader
   readonly #shapes: RowShapes
-  readonly #rows: RowChanges
 
   constructor(connection: Connection, reader: Reader, validator: ChangeValidator, versions: VersionReader, shapes: RowShapes) {
     this.#connection = connection
@@ -67,7 +84,6 @@ export class RecordChanger {
     this.#validator = validator
     this.#versions = versions
     this.#shapes = shapes
-    this.#rows = new RowChanges(connection, reader)
   }
 
   /** Undefined: the unit of work must change the record. */
@@ -109,15 +125,18 @@ export class RecordChanger {
   *#updateFlat(shape: RowShape, address: RecordAddress, given: GivenBody): Coroutine<Written> {
     const { resource, key, id } = address
     const { body, view } = given
-    const rules = RowRules.of(this.#connection, this.#reader, view)
+    const rules = view.visibility === EVERYTHING ? undefined : new RowRules(this.#connection, this.#reader, view)
     // Conditions of the request, and functions of the model, need the row before.
-    const isLookedAt = shape.row.touched.length > 0 || hasPrecondition(view.ctx.headers)
+    const { headers } = view.ctx
+    const isLookedAt = shape.row.touched.length > 0 || headers['if-match'] !== undefined || headers['if-none-match'] !== undefined
     if (shape.plain !== undefined && rules === undefined && !isLookedAt) {
       const parameters = bindFields(shape, body)
-      const { row, columns, plain: statement } = shape
-      const change = { row, columns: { columns, parameters: parameters! }, statement, address, shown: address, isTried: true }
-      const written = parameters === undefined ? undefined : yield* this.#rows.update(change, view, rules)
-      if (written !== undefined) return written
+      if (parameters !== undefined) {
+        const { row, columns, plain: statement } = shape
+        const change = { row, columns: { columns, parameters }, statement, address, shown: address, isTried: true }
+        const written = yield* this.#changeRow(change, view, rules)
+        if (written !== undefined) return written
+      }
     }
     // record_not_found comes before any other refusal. If nothing else is asked of the record, the changing statement looks for the record.
     const looksBy =
@@ -143,7 +162,7 @@ export class RecordChanger {
     if (view.visibility !== EVERYTHING) yield* wait(this.#reader.prepare(resource, view))
     const { row, columns, statement } = changedShape
     const change = { row, columns: { columns, parameters }, statement, address, shown: address, isUnseen, before: record }
-    return (yield* this.#rows.update(change, view, rules))!
+    return (yield* this.#changeRow(change, view, rules))!
   }
 
   /**
@@ -182,7 +201,7 @@ export class RecordChanger {
     const { resource, body } = given
     const address = { resource, key, id: given.id! }
     yield* wait(authorize(resource, 'update', visibility, ctx))
-    const rules = RowRules.of(this.#connection, this.#reader, view)
+    const rules = view.visibility === EVERYTHING ? undefined : new RowRules(this.#connection, this.#reader, view)
     if (rules?.writing !== undefined) yield* rules.writing.admit(address, body)
     const { version } = resource
     const isGiven = version !== undefined && body[version.name] !== undefined
@@ -195,7 +214,7 @@ export class RecordChanger {
     const { resource, key, id } = address
     const { body, view } = given
     const { version } = resource
-    const rules = RowRules.of(this.#connection, this.#reader, view)
+    const rules = view.visibility === EVERYTHING ? undefined : new RowRules(this.#connection, this.#reader, view)
     // A nested new record could get the key of the missing record, and record_not_found comes before a trigger's refusal.
     const asksFirst = plan.created.size > 0 || this.#connection.mayHoldMisfits
     let before: JsonRecord | undefined
@@ -226,7 +245,7 @@ export class RecordChanger {
     const columns = bindColumns(rowChange, row.stored, this.#connection, objects?.documents)
     // Members may be visible only by the record before the change.
     if (relations !== undefined) yield* relations.replace(change.lists, resource, key)
-    const written = (yield* this.#rows.update({ row, columns, ...found, isWide }, view, rules))!
+    const written = (yield* this.#changeRow({ row, columns, ...found, isWide }, view, rules))!
     if (change.lists.length > 0)
       yield* requireLists(change.lists, resource, key, view, { connection: this.#connection, reader: this.#reader })
     return written
@@ -235,7 +254,92 @@ export class RecordChanger {
   *#writeRow(change: RecordInput, row: RowPlan, { view }: GivenBody, found: RecordBefore): Coroutine<Written> {
     yield* wait(this.#reader.prepare(found.shown.resource, view))
     const columns = bindColumns(change, row.stored, this.#connection)
-    return (yield* this.#rows.update({ row, columns, ...found }, view, found.rules))!
+    return (yield* this.#changeRow({ row, columns, ...found }, view, found.rules))!
+  }
+
+  /** Runs the statement of a changed row, and reads the answer. Undefined: no row changed, with `isTried`. */
+  *#changeRow(change: PlannedRowChange, view: View, rules: RowRules | undefined): Coroutine<Written | undefined> {
+    const { row, columns, statement, address, shown, isWide } = change
+    const { resource, key, id } = shown
+    let bound: BoundStatement | undefined
+    if (statement === undefined || change.isUnseen === true || row.touched.length > 0) bound = yield* this.#bindRow(change, view)
+    else if (columns.columns.length > 0) {
+      const { parameters } = columns
+      const self = bindKey(address.key, address.resource, row.stored, this.#connection)
+      bound = { statement, parameters: [...parameters, ...self, ...parameters] }
+    }
+    let rows = 0
+    let answer: Promise<JsonRecord | undefined> | undefined
+    if (bound !== undefined) {
+      const running = this.#connection.run(bound.statement, bound.parameters, isWide === true ? 'writes' : 'reads')
+      // A server takes the reading before the answer to the change. Stages of a trace follow each other.
+      if (running instanceof Promise && isWide !== true && view.trace === undefined) answer = this.#startReading(shown, view)
+      rows = (running instanceof Promise ? yield* wait(running) : running).rows
+    }
+    if (rows === 0 && change.isTried === true) return undefined
+    if (rules !== undefined) {
+      yield* rules.confirm()
+      if (shown !== address) yield* rules.requireStays(address.resource, address.key)
+    }
+    const reading = answer ?? this.#reader.record(resource, key, view)
+    const record = reading instanceof Promise ? yield* wait(reading) : reading
+    if (record !== undefined) {
+      if (rows === 0) yield* this.#requireSet(change)
+      if (rules?.writing !== undefined) yield* rules.writing.confirm()
+      return { resource, key, record }
+    }
+    if (rules?.asksOf(resource) !== true || (change.isUnseen === true && rows === 0)) throw notFound(resource, id)
+    yield* rules.refuseLeft(resource, key)
+    if (change.before === undefined)
+      throw restError('record_not_found', `The ${resource.singular} has been removed by its own change, which was undone.`)
+    if (rules.writing !== undefined) yield* rules.writing.confirm()
+    return { resource, key, record: change.before, removed: true }
+  }
+
+  #startReading({ resource, key }: RecordAddress, view: View): Promise<JsonRecord | undefined> | undefined {
+    const reading = this.#reader.record(resource, key, view)
+    if (!(reading instanceof Promise)) return undefined
+    // A failed change fails the reading, too.
+    reading.catch(() => {})
+    return reading
+  }
+
+  /** A column still differs: the change had no effect. */
+  *#requireSet({ row: { stored }, columns, address: { resource, key } }: PlannedRowChange): Coroutine<void> {
+    if (columns.columns.length === 0) return
+    const connection = this.#connection
+    const differs = bindDiffers(columns, stored, bindKey(key, resource, stored, connection), connection)
+    if ((yield* wait(connection.read(() => readOne(differs)))).length > 0) throw yield* statementDropped(resource, 'changed', connection)
+  }
+
+  /** Undefined: no column differs. */
+  *#bindRow(change: PlannedRowChange, view: View): Coroutine<BoundStatement | undefined> {
+    const { row, columns, address, isUnseen } = change
+    const { stored, touched } = row
+    if (columns.columns.length === 0) return undefined
+    const connection = this.#connection
+    const self = bindKey(address.key, address.resource, stored, connection)
+    if (touched.length > 0) {
+      // Functions of the model run only for real changes.
+      const differs = bindDiffers(columns, stored, self, connection)
+      if ((yield* wait(connection.read(() => readOne(differs)))).length === 0) return undefined
+      return bindUpdate(addTouched(columns, touched, connection), stored, self, connection, false)
+    }
+    if (isUnseen !== true) return bindUpdate(columns, stored, self, connection, true)
+    const statement = yield* this.#findSeen(change, view)
+    const parameters = [...columns.parameters, ...self, ...columns.parameters]
+    parameters.push(...bindScope(statement, parameters.length, view.visibility, connection.dialect))
+    return { statement, parameters }
+  }
+
+  #findSeen(
+    { row, columns: { columns }, statement, address: { resource } }: PlannedRowChange,
+    view: View,
+  ): Iterable<Promise<unknown>, Statement> {
+    const { writing } = this.#connection.dialect
+    let known = visibleStatements.get(statement!)
+    if (known === undefined) visibleStatements.set(statement!, (known = new ScopedStatements()))
+    return wait(known.find(resource, view.visibility, ({ scopeOf }) => writing.update(row.stored, columns, true, { resource, scopeOf })))
   }
 
   /** Errors of the body come first, also taken values. */
@@ -263,4 +367,11 @@ function seesMembers({ pivots }: BodyPlan, { visibility }: View): boolean {
   if (visibility.writing !== undefined) return false
   for (const { target } of pivots.values()) if (visibility.restricts(target) || visibility.permits(target, 'get') !== true) return false
   return true
+}
+
+const visibleStatements = new WeakMap<Statement, ScopedStatements<Statement>>()
+
+function* readOne(step: ReadingStep): Reading<readonly Row[]> {
+  const [rows] = yield [step]
+  return rows!
 }

@@ -2,10 +2,10 @@
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
-import { formatKey, type KeyValues } from '../../model/key.ts'
+import { formatKey, keyFromCount, type KeyValues } from '../../model/key.ts'
 import type { Resource, ToManyAttribute, ToOneAttribute } from '../../model/model.ts'
 import { linkColumns, type StoredTable } from '../../model/stored-table.ts'
-import type { Connection } from '../database/connection.ts'
+import type { BehindWrite, Connection } from '../database/connection.ts'
 import { EVERYTHING } from '../plan/visibility.ts'
 import type { Reader, View } from '../read/reader.ts'
 import { refuseNew, requireLists, statementDropped } from '../validate/dropped-writes.ts'
@@ -17,8 +17,8 @@ import type { ChangeValidator, GivenBody } from '../validate/validate-change.ts'
 import type { Validation } from '../validate/validate-record.ts'
 import { isHeldByOtherRows, WriteRules } from '../validate/write-rules.ts'
 import type { RecordAddress, Written } from '../validate/written.ts'
-import { bindInsert } from './bind-write.ts'
-import { insertRow, insertRows } from './insert-rows.ts'
+import { bindInsert, type BoundInsert } from './bind-write.ts'
+import { bindRows, insertRows } from './insert-rows.ts'
 import { isLinkedByShown, replaceLink, resolveLink, withRowKeys } from './link-rows.ts'
 import { planMember, planNew, writesPivots, type BodyPlan } from './plan-body.ts'
 import { planRows } from './plan-rows.ts'
@@ -64,7 +64,7 @@ export class RecordInserter {
   /** Undefined: the unit of work must insert the record. */
   insert(resource: Resource, body: JsonObject, view: View): PlannedWrite<Written> | undefined {
     const given: GivenBody = { resource, body, validation: CREATE, view, id: undefined }
-    const shape = this.#shapes.findInsert(resource, body)
+    const shape = this.#shapes.find(resource, body, 'insert')
     if (shape?.callsEarly === false) return { given, run: again => this.#insertFlat(shape, body, again ? { ...given, again } : given) }
     const recordClass = findAskedClass(resource, body)
     const row = planRows(recordClass)
@@ -77,7 +77,7 @@ export class RecordInserter {
   insertAll(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[] | undefined> | undefined {
     const [first] = bodies
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
-    const shape = this.#shapes.findInsert(resource, first)
+    const shape = this.#shapes.find(resource, first, 'insert')
     if (shape === undefined || !this.#connection.havePlainLinks(linkColumns(shape.row.stored))) return undefined
     if (!bodies.every(body => isObject(body) && hasNames(body, shape))) return undefined
     return { given: undefined, run: () => this.#insertAll(shape, resource, bodies as readonly JsonObject[], view) }
@@ -122,7 +122,7 @@ export class RecordInserter {
     const isPlain = link !== undefined && list.where === undefined && !list.readOnly && list.via.kind === 'foreign'
     if (isPlain && !Object.hasOwn(body, link.name)) {
       const linked = replaceLink(body, link, owner.key)
-      const shape = this.#shapes.findInsert(target, linked)
+      const shape = this.#shapes.find(target, linked, 'insert')
       if (shape?.callsEarly === false)
         return { given, run: again => this.#appendFlat(shape, linked, own, again ? { ...given, again } : given) }
     }
@@ -149,7 +149,7 @@ export class RecordInserter {
     const fields = linkedBody && bindFields(shape, linkedBody)
     if (linkedBody === undefined || fields === undefined) {
       const change = yield* this.#validator.validateGiven(given)
-      const rules = RowRules.of(this.#connection, this.#reader, view)
+      const rules = view.visibility === EVERYTHING ? undefined : new RowRules(this.#connection, this.#reader, view)
       return yield* this.#insertChange(change, { stored: shape.row.stored, isWide: false, given, own, rules })
     }
     if (before !== undefined) view.trace?.enter(before)
@@ -160,13 +160,13 @@ export class RecordInserter {
       if (writing !== undefined) yield* wait(writing.prepare(resource))
     }
     const bound = bindNewRow({ shape, resource, body: linkedBody, fields }, this.#connection)
-    const key = yield* insertRow(bound, this.#connection, { behind: 'reads', isGuarded: given.again !== true })
+    const key = yield* this.#insertRow(bound, 'reads', given)
     return yield* this.#answer(key, given, writing)
   }
 
   *#insertBody(plan: BodyPlan, { stored, given, own }: Pick<NewRecord, 'stored' | 'given' | 'own'>): Coroutine<Written> {
     const { view } = given
-    const rules = RowRules.of(this.#connection, this.#reader, view)
+    const rules = view.visibility === EVERYTHING ? undefined : new RowRules(this.#connection, this.#reader, view)
     if (own !== undefined) yield* this.#requireOwner(own, view, rules?.writing)
     // Undone writes have drawn keys; rules for writing refuse members before any row is written.
     const asksFirst = plan.isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
@@ -183,16 +183,27 @@ export class RecordInserter {
     const isListed = own !== undefined && own.link === undefined
     const key = isWide
       ? yield* relations.create(change)
-      : yield* insertRow(bindInsert(change, stored, this.#connection), this.#connection, {
-          behind: isListed ? 'writes' : 'reads',
-          isGuarded: given.again !== true,
-        })
+      : yield* this.#insertRow(bindInsert(change, stored, this.#connection), isListed ? 'writes' : 'reads', given)
     if (isListed) yield* relations.enterPivot(own.list, key, own.owner)
     if (rules !== undefined) yield* rules.confirm()
     const written = yield* this.#answer(key, given, rules?.writing)
     if (change.lists.length > 0)
       yield* requireLists(change.lists, resource, key, view, { connection: this.#connection, reader: this.#reader })
     return written
+  }
+
+  *#insertRow(bound: BoundInsert, behind: BehindWrite, { again }: GivenBody): Coroutine<KeyValues> {
+    const connection = this.#connection
+    const { key, resource, stored, parameters } = bound
+    // PostgreSQL skips a row with taken unique values, except in a second run.
+    const isGuarded = again !== true
+    const { statement } = isGuarded ? bound : bindRows([bound], connection)
+    const running = connection.run(statement, parameters, behind)
+    const { rows, counted } = running instanceof Promise ? yield* wait(running) : running
+    // A trigger may have inserted another row with the given key.
+    const isLeftOut = rows === 0 && (key === undefined || (isGuarded && connection.dialect.failsWhole && stored.keepsUnique))
+    if (isLeftOut) throw yield* statementDropped(resource, 'inserted', connection, stored.table)
+    return key ?? keyFromCount(counted, resource)
   }
 
   *#requireOwner({ owner, list }: OwnList, view: View, writing: WriteRules | undefined): Coroutine<void> {
@@ -203,7 +214,8 @@ export class RecordInserter {
   }
 
   *#answer(key: KeyValues, { resource, view }: GivenBody, writing: WriteRules | undefined): Coroutine<Written> {
-    const record = yield* wait(this.#reader.record(resource, key, view))
+    const reading = this.#reader.record(resource, key, view)
+    const record = reading instanceof Promise ? yield* wait(reading) : reading
     if (record === undefined) return yield* refuseNew(resource, key, { connection: this.#connection, reader: this.#reader })
     writing?.addNew(resource, key)
     if (writing !== undefined) yield* writing.confirm()

@@ -4,25 +4,9 @@ import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { Turns } from '../../foundation/async/turns.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import { keyFromCount, type KeyValues } from '../../model/key.ts'
-import type { BehindWrite, RowConnection, RowsWritten } from '../database/connection.ts'
+import type { RowConnection, RowsWritten } from '../database/connection.ts'
 import { findStatement, type BoundInsert, type BoundStatement } from './bind-write.ts'
 import { statementDropped } from '../validate/dropped-writes.ts'
-
-interface RowInsertion {
-  readonly behind: BehindWrite
-  /** PostgreSQL skips a row with taken unique values. */
-  readonly isGuarded: boolean
-}
-
-export function* insertRow(bound: BoundInsert, connection: RowConnection, { behind, isGuarded }: RowInsertion): Coroutine<KeyValues> {
-  const { key, resource, stored, parameters } = bound
-  const { statement } = isGuarded ? bound : bindRows([bound], connection)
-  const { rows, counted } = yield* wait(connection.run(statement, parameters, behind))
-  // A trigger may have inserted another row with the given key.
-  const isLeftOut = rows === 0 && (key === undefined || (isGuarded && connection.dialect.failsWhole && stored.keepsUnique))
-  if (isLeftOut) throw yield* statementDropped(resource, 'inserted', connection, stored.table)
-  return key ?? keyFromCount(counted, resource)
-}
 
 /** @param rows bound one after another, since binding calls functions of the model */
 export function* insertRows(rows: Iterable<BoundInsert>, connection: RowConnection, end?: RequestAbort): Coroutine<readonly KeyValues[]> {
@@ -69,7 +53,7 @@ function countTogether(rows: number, { key, columns: { length } }: BoundInsert, 
   return most <= insertedEach ? most : 2 ** Math.floor(Math.log2(most))
 }
 
-function bindRows(rows: readonly BoundInsert[], { dialect }: RowConnection): BoundStatement {
+export function bindRows(rows: readonly BoundInsert[], { dialect }: RowConnection): BoundStatement {
   const { stored, columns } = rows[0]!
   if (columns.length === 0) return rows[0]!
   const compile = () => dialect.writing.insertRows(stored, columns, rows.length)

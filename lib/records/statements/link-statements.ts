@@ -4,7 +4,7 @@ import { keyFromText, type KeyValues } from '../../model/key.ts'
 import type { Resource } from '../../model/model.ts'
 import type { Statement } from '../database/dialect.ts'
 import type { Connection, RowsWritten } from '../database/connection.ts'
-import { bindKey } from './bind-write.ts'
+import { bindKey } from './row-shape.ts'
 
 export class LinkStatements {
   readonly #connection: Connection

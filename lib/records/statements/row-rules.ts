@@ -30,17 +30,13 @@ export class RowRules {
   readonly #touched = new Map<Resource, TouchedRows>()
   readonly writing: WriteRules | undefined
 
-  private constructor(connection: Connection, reader: Reader, view: View) {
+  /** Of a caller who sees `EVERYTHING`, nothing is asked. */
+  constructor(connection: Connection, reader: Reader, view: View) {
     this.#connection = connection
     this.#reader = reader
     this.#view = view
     this.visibility = view.visibility
     this.writing = WriteRules.of(reader, view)
-  }
-
-  /** Undefined: no rules, all rows visible. */
-  static of(connection: Connection, reader: Reader, view: View): RowRules | undefined {
-    return view.visibility === EVERYTHING ? undefined : new RowRules(connection, reader, view)
   }
 
   /** Hidden records are refused before any other error. */

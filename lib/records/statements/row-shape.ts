@@ -4,7 +4,7 @@
  */
 import { isRaw } from '@mikro-orm/core'
 import { isIds } from '../../model/ids-name.ts'
-import { isUnreachable, keyFromJson, type KeyValues } from '../../model/key.ts'
+import { idNames, isUnreachable, keyFromJson, type KeyValues } from '../../model/key.ts'
 import {
   tableColumns,
   type Attribute,
@@ -267,10 +267,11 @@ function makeRead(
 ): ShapeField['read'] {
   const { writing } = dialect
   const checkingDialect = dialect.storesAll(type) ? undefined : dialect
+  const isId = idNames(resource).includes(name)
   return value => {
     if (value === null) return takesNull ? null : undefined
     const typed = readValid(value, type, checkingDialect)
-    if (typed === undefined || (typeof typed === 'string' && isUnreachable(typed, name, resource))) return undefined
+    if (typed === undefined || (isId && isUnreachable(typed, name, resource))) return undefined
     return toParameter(toProperty(typed, type), column, writing)
   }
 }
@@ -295,9 +296,24 @@ function isLinkField(field: ShapeField): field is LinkField {
   return 'attribute' in field
 }
 
-export function toParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
+function toParameter(value: unknown, { toColumn }: StoredColumn, writing: WritingDialect): unknown {
   if (value === null) return null
   return writing.toParameter(toColumn === undefined ? value : toColumn(value))
+}
+
+export function bindKey(
+  key: KeyValues,
+  resource: Resource,
+  { key: columns, discriminator }: StoredTable,
+  { dialect }: Pick<Connection, 'dialect'>,
+): readonly unknown[] {
+  const { writing } = dialect
+  const parameters: unknown[] = []
+  for (let part = 0; part < columns.length; part++) {
+    parameters.push(toParameter(toProperty(key[part], resource.key[part]!.type), columns[part]!, writing))
+  }
+  if (discriminator !== undefined) parameters.push(toParameter(discriminator.value, discriminator.column, writing))
+  return parameters
 }
 
 /** Made by the model's code, maybe SQL (`raw`). */

@@ -41,17 +41,13 @@ export class RowShapes {
   }
 
   /** Undefined: no shape, or the database would set its own time. */
-  findInsert(resource: Resource, body: JsonObject): RowShape | undefined {
-    const shape = this.find(resource, body, 'insert')
-    return shape !== undefined && this.#connection.keepsTime(shape.row.stored) ? shape : undefined
-  }
-
   find(resource: Resource, body: JsonObject, mode: WriteMode): RowShape | undefined {
     if (!this.#connection.writesAlone()) return undefined
     let known = this.#known[mode].get(resource)
     if (known === undefined) this.#known[mode].set(resource, (known = { shapes: new LruCache(SHAPES), last: undefined }))
     if (known.last === undefined || !hasNames(body, known.last)) known.last = this.#findByNames(resource, body, mode, known)
-    return known.last
+    const { last } = known
+    return last !== undefined && mode === 'insert' && !this.#connection.keepsTime(last.row.stored) ? undefined : last
   }
 
   #findByNames(resource: Resource, body: JsonObject, mode: WriteMode, { shapes }: KnownShapes): RowShape | undefined {

@@ -9,8 +9,8 @@ export function validateScalar(attribute: ScalarAttribute, value: unknown, conte
   const { type } = attribute
   const valid = readValid(value, type, context.dialect)
   if (valid !== undefined) return { attribute, path: context.path, value: valid }
-  const typed = readTyped(value, type)
-  if (typed === undefined) return refuseValue(attribute, value, context)
+  const typed = readScalar(value, type)
+  if (typed === undefined || (type.kind === 'text' && !(typed as string).isWellFormed())) return refuseValue(attribute, value, context)
   const needed = context.dialect.describeUnstorable(typed, type)
   if (needed !== undefined) return context.error('value_invalid', `must be ${needed}.`, shownValue(attribute, value))
   return context.error('too_long', `may have at most ${type.length} characters.`, shownValue(attribute, value))
@@ -29,17 +29,14 @@ export function refuseUnreachable({ attribute, value }: ValueInput, resource: Re
  * @param dialect undefined: the database stores all values
  */
 export function readValid(value: unknown, type: ScalarType, dialect: ValidationContext['dialect'] | undefined): ScalarValue | undefined {
-  const typed = readTyped(value, type)
-  if (typed === undefined || (dialect !== undefined && dialect.describeUnstorable(typed, type) !== undefined)) return undefined
-  if (type.kind !== 'text' || type.length === undefined) return typed
-  const text = typed as string
-  // A character takes one unit of `length`, or two.
-  return text.length > type.length && countCharacters(text) > type.length ? undefined : typed
-}
-
-function readTyped(value: unknown, type: ScalarType): ScalarValue | undefined {
   const typed = readScalar(value, type)
-  return type.kind === 'text' && (typed as string | undefined)?.isWellFormed() === false ? undefined : typed
+  if (typed === undefined || (dialect !== undefined && dialect.describeUnstorable(typed, type) !== undefined)) return undefined
+  if (type.kind !== 'text') return typed
+  const text = typed as string
+  if (!text.isWellFormed()) return undefined
+  const { length } = type
+  // A character takes one unit of `length`, or two.
+  return length !== undefined && text.length > length && countCharacters(text) > length ? undefined : typed
 }
 
 /** No answer repeats a hidden value: a password. */

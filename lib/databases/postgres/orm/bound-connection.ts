@@ -2,7 +2,7 @@
 import type { AnyEntity, EntityData, LoggingOptions, QueryResult, RawQueryFragment, Transaction } from '@mikro-orm/core'
 import { PostgreSqlConnection, type NativeQueryBuilder } from '@mikro-orm/postgresql'
 import { CompiledQuery, type AbortableQueryOptions, type Kysely } from 'kysely'
-import { isSilent } from '../../orm/listeners.ts'
+import { isSilent } from '../../orm/orm-connection.ts'
 import { unwrapQuery } from '../../orm/unwrap-query.ts'
 import { breaksConstraint } from '../server/errors.ts'
 import { bindQuery } from './bind-query.ts'

@@ -13,7 +13,7 @@ import {
 } from '@mikro-orm/core'
 import { type NativeQueryBuilder, SqliteConnection } from '@mikro-orm/sqlite'
 import { CompiledQuery, type Kysely } from 'kysely'
-import { isSilent } from '../../orm/listeners.ts'
+import { isSilent } from '../../orm/orm-connection.ts'
 import { unwrapQuery } from '../../orm/unwrap-query.ts'
 import type { SharedSqliteDialect } from './shared-dialect.ts'
 import { LruCache } from '../../../foundation/base/lru-cache.ts'

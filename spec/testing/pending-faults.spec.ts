@@ -105,3 +105,30 @@ describe('a fault', () => {
     await engine.reset()
   })
 })
+
+describe('a thousand faults and more', () => {
+  it('lose those that are used up, the oldest first, and none in effect', async () => {
+    await using engine = await RestEngine.create({ entities: [User] })
+    const ask = (): Promise<{ readonly status: number }> => engine.handle('GET', '/v1/users')
+    const gate = engine.hold('/v1/users', { times: 1 })
+    const held = ask()
+    await gate.arrived
+    const first = engine.fail('/v1/users', { status: 503 })
+    for (let count = 0; count < 999; count++) engine.fail('/v1/users/1', { status: 503 })
+    assert.deepEqual(
+      engine.faults.slice(0, 2).map(({ id }) => id),
+      [gate.id, first.id],
+    )
+    gate.release()
+    first.dispose()
+    assert.equal((await held).status, 200)
+    const used = [1, 2, 3].map(() => engine.fail('/v1/users', { status: 503, times: 1 }))
+    for (const { id } of used) {
+      assert.equal(engine.faults.at(-1)!.left, 1, id)
+      assert.equal((await ask()).status, 503)
+    }
+    const last = engine.fail('/v1/users', { status: 503, times: 1 })
+    const left = engine.faults.map(({ id }) => id)
+    assert.deepEqual([left.length, left.includes(used[0]!.id), left.at(-1)], [1000, false, last.id])
+  })
+})

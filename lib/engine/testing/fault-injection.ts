@@ -16,7 +16,7 @@ import { createLatency } from './latency.ts'
 import { TokenBucket, type RateLimit } from './rate-limit.ts'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 
-/** Of more, a used-up fault goes first. */
+/** Of more, the oldest used-up faults go; faults with an effect stay. */
 const MAX_KNOWN = 1000
 
 export class Faults {
@@ -145,16 +145,16 @@ export class Faults {
     }
     this.rules = [...this.rules, rule]
     this.#known.push(rule)
-    if (this.#known.length > MAX_KNOWN)
-      this.#known.splice(
-        Math.max(
-          0,
-          this.#known.findIndex(({ left }) => left === 0),
-        ),
-        1,
-      )
+    this.#forgetUsedUp()
     this.changed()
     return rule
+  }
+
+  #forgetUsedUp(): void {
+    let excess = this.#known.length - MAX_KNOWN
+    if (excess <= 0) return
+    const waitedFor = new Set([...this.#waiting].map(({ rule }) => rule))
+    this.#known = this.#known.filter(rule => rule.left > 0 || waitedFor.has(rule) || excess-- <= 0)
   }
 
   #createHandle(rule: FaultRule): FaultHandle {

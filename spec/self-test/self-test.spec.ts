@@ -325,6 +325,13 @@ describe('a self-test', () => {
     assert.match(sent.note, /^note/)
   })
 
+  it('gives the creation of a record whose deletion fails, some requests before', async () => {
+    await using engine = await PLANTS.find(({ check }) => check === 'deleted')!.create()
+    const { failures } = await engine.selfTest({ runs: 1 })
+    const { requests } = failures.find(({ check, where }) => check === 'deleted' && where === 'books')!
+    assert.deepEqual([requests[0]!.method, requests.length > 6], ['POST', true])
+  })
+
   it('leaves the data of the engine as they are, and its journal', async () => {
     await using engine = await createShelf({})
     const before = await engine.handle('GET', '/v1/books', { depth: 2 })

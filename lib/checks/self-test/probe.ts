@@ -16,7 +16,7 @@ export class OutOfTime extends Error {
 const MAX_FAILURES = 100
 /** Milliseconds per request. */
 const PATIENCE = 10_000
-/** The last requests before a failure. */
+/** The last requests before a failure; writes of the case stay before. */
 const MAX_STEPS = 6
 
 /** The parts of an answer for drift. */
@@ -90,7 +90,7 @@ export class Probe {
     if (known !== undefined) known.times++
     else if (this.failures.size >= MAX_FAILURES) this.lostFailures++
     else {
-      const requests = steps.slice(-MAX_STEPS)
+      const requests = steps.filter(({ method }, index) => method !== 'GET' || index >= steps.length - MAX_STEPS)
       const curl = requests.map(request => formatCurl(request, Object.keys(this.#headers)))
       this.failures.set(key, { check, where, message: say(), requests, curl, times: 1 })
     }

@@ -1,5 +1,5 @@
 /**
- * Entity types: an entity's properties for the compiler, from `defineEntity` or a class. Only `PropertiesOf` goes on to a relation's
+ * Finds an entity's properties for the compiler, from `defineEntity` or a class. Only `PropertiesOf` goes on to a relation's
  * target, so compile time grows with entities, not with paths.
  *
  * ```

@@ -1,3 +1,4 @@
+/** Reads and infers plain values of JSON data. */
 import type { JsonObject } from '../../foundation/json/json.ts'
 
 /** `json`: objects, arrays, mixed types. */

@@ -1,9 +1,13 @@
+/**
+ * Makes the Codec of a MikroORM type class (`Type`, `ArrayType`): between JSON, property and column. Takes only values that the type reads
+ * back as stored.
+ */
 import { BigIntType, Type, type ArrayType, type EntityProperty, type Platform } from '@mikro-orm/core'
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { isObject, toJson } from '../../foundation/json/json.ts'
 import { parseNumber, type Codec, type ScalarValue } from '../../foundation/values/scalar-type.ts'
 
-/** Whether MikroORM has the type class: the engine converts such values. */
+/** MikroORM's own type, converted by the engine. */
 export function isBuiltIn(type: object): boolean {
   return Type.getOrmType(type.constructor) !== undefined
 }

@@ -1,5 +1,5 @@
 /**
- * Find new names: finds the names of a body that the model lacks, where the resource is `open`. Does not validate.
+ * Finds the names of a body that the model lacks, where the resource is `open`. Does not validate.
  *
  * ```
  * POST /v1/posts { "title": "x", "mood": "glad", "comments": [{ "stars": 5 }] } gives Post: mood, Comment: stars

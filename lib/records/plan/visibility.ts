@@ -1,6 +1,6 @@
 /**
- * Visibility: the resources, rows and flags visible for a caller. Rules may be slow, so only needed rules are asked, once: planning stops
- * at a rule without an answer, by `RuleNotEvaluated`, and starts again with the answer.
+ * Finds the resources, rows and flags visible for a caller. Rules may be slow, so only needed rules are asked, once: planning stops at a
+ * rule without an answer, by `RuleNotEvaluated`, and starts again with the answer.
  */
 import { withArticle } from '../../foundation/base/article.ts'
 import { shownName } from '../../model/ids-name.ts'

@@ -1,4 +1,4 @@
-/** Plan cache: keeps compiled plans by the request's shape and the answers of access rules. Bounded by bytes and number. */
+/** Keeps compiled plans by the request's shape and the answers of access rules. Bounded by bytes and number. */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { LruCache } from '../../foundation/base/lru-cache.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'

@@ -15,7 +15,7 @@ import type { CompiledTemplate } from '../../foundation/http/envelope-template.t
 export interface DriftOptions {
   /** Headers of every request to the real backend, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether to send POST, PUT, PATCH and DELETE too, which change the real backend's data. Default: false. */
+  /** Sends POST, PUT, PATCH and DELETE too, which change the real backend's data. Default: false. */
   readonly writes?: boolean
   /** Maximum requests. Default: 300. */
   readonly maxRequests?: number

@@ -2,7 +2,7 @@
 import { parseExact } from '../../foundation/json/json-numbers.ts'
 import type { RealAnswer } from './compare.ts'
 
-/** Sends a request to the real backend, and gives its answer. */
+/** Gives the real backend's answer to a request. */
 export type Send = (request: Request) => Response | Promise<Response>
 
 interface ExchangeBounds {

@@ -66,7 +66,7 @@ export function findPlace(path: string, base: string, versions: readonly FakeVer
   return { version, resource, id: given, answered: target, isList, attribute, template }
 }
 
-/** The form of a request: of GETs with other IDs, numbers or filter values only, one is sent. */
+/** Of GETs with the same form, which differ in IDs, numbers or filter values only, one is sent. */
 export function formatForm({ method, query, status }: AnsweredRequest, { template, version }: RequestPlace): string {
   const shown = query.map(([name, value]) => (version.vocabulary.reserved.has(name) && !/^\d+$/.test(value) ? `${name}=${value}` : name))
   return `${method} ${template}?${shown.toSorted().join('&')} ${status < 400}`

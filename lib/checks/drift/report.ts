@@ -45,7 +45,7 @@ const MAX_DIFFERENCES = 1000
 /** Characters. */
 const MAX_LENGTH = 500
 
-/** Escapes control and direction characters, which could move a terminal's cursor. */
+/** Control and direction characters could move a terminal's cursor. */
 export function printable(text: string): string {
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
   return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, each => `\\u{${each.codePointAt(0)!.toString(16)}}`)

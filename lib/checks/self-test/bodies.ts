@@ -38,7 +38,6 @@ export async function makeBody(maker: BodyMaker, resource: Resource, random: Ran
   return omitFilled(await maker.complete(resource, overrides, random.between(1, 1_000_000_000)), resource)
 }
 
-/** Omits attributes that only the engine may set. */
 function omitFilled(body: Readonly<Record<string, unknown>>, { byName }: Resource): Record<string, unknown> {
   const left = Object.entries(body).filter(([name]) => byName.get(name)?.fill === undefined)
   const omit = (attribute: Attribute | undefined, value: unknown): unknown => {
@@ -53,7 +52,7 @@ function isChosen(attribute: ScalarAttribute): boolean {
   return !attribute.hidden && !attribute.primary && !attribute.version && attribute.source.kind === 'column'
 }
 
-/** Links an existing record, except by a unique relation, whose target may be taken. */
+/** Links an existing record. A unique relation is left out: the target may be taken. */
 function pickLink(attribute: ToOneAttribute, { listIds }: BodyMaker, random: Random): string | number | undefined {
   if (attribute.unique || !attribute.owner || attribute.primary || attribute.formula !== undefined) return undefined
   const ids = listIds(attribute.target)
@@ -91,7 +90,6 @@ interface WrongBody {
   readonly mistake: string
 }
 
-/** Lists mistakes that the schema can detect. */
 export function listWrongBodies(good: Record<string, unknown>, operation: DescribedOperation, subject: Subject): WrongBody[] {
   const { resource, bodyPath } = subject
   const { document } = subject.version

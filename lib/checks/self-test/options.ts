@@ -10,7 +10,7 @@ export interface SelfTestOptions {
   readonly runs?: number
   /** Headers of every request, such as `authorization`. Default: with a log-in, the token of the first user. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Attributes, such as `users.email`, that the application changes on purpose: not compared. Default: none. */
+  /** Attributes, such as `users.email`, that the application changes on purpose. Default: none. */
   readonly ignore?: readonly string[]
   /** Milliseconds until the test ends. Default: 60,000. */
   readonly timeout?: number

@@ -102,7 +102,7 @@ export class Subject {
     return `${path}?${pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`
   }
 
-  /** A filter that every record meets, to turn off a list's default filter. */
+  /** Meets every record, to turn off a list's default filter. */
   #everything(): Readonly<Record<string, string>> {
     const [name] = this.resource.keyNames
     return this.resource.rules.defaults?.filter === undefined || name === undefined ? {} : { [`${name}!`]: 'null' }
@@ -158,7 +158,6 @@ export class Subject {
     })
   }
 
-  /** Follows embedded objects and to-one relations. */
   find(path: readonly string[]): Attribute | undefined {
     let names: ReadonlyMap<string, Attribute> = this.resource.byName
     let found: Attribute | undefined
@@ -170,7 +169,7 @@ export class Subject {
   }
 }
 
-/** Random numbers of one part of the test, the same whatever other parts draw. */
+/** Random numbers of a part of the test, independent of other parts. */
 export function chance(seed: number, ...names: readonly (string | number)[]): Random {
   return new Random(`self-test/${seed}/${names.join('/')}`)
 }

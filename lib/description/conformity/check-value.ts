@@ -47,7 +47,7 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 
 const CHECKS: Readonly<Record<string, KeywordCheck>> = {
   $ref: (expected, value, _schema, { root, path }) => findMismatches(resolve(root, expected as string), value, { root, path }),
-  // The schema of an application may use unknown keywords, and concerns only requests.
+  // An application's schema may use unknown keywords, and concerns only requests.
   allOf: (expected, value, _schema, place) =>
     (expected as Schema[]).flatMap(each => (each['x-schema'] === undefined ? findMismatches(each, value, place) : [])),
   anyOf: (expected, value, _schema, place) => findNearestFaults(expected as Schema[], value, place),

@@ -1,4 +1,6 @@
-/** Finds the undescribed parts of an answer by an OpenAPI document, in plain words: operation, status, header, body. */
+/**
+ * Compares an answer with an OpenAPI document, and names faults in plain words: an undescribed operation, status or header, a wrong body.
+ */
 import { PROBLEM_TYPE } from '../../foundation/base/response.ts'
 import type { OpenApiDocument } from '../openapi/openapi-document.ts'
 import type { Schema } from '../openapi/schema.ts'

@@ -1,5 +1,5 @@
 /**
- * Arranges boxes in columns, each box left of the boxes with links to the box. A long chain fills columns from top to bottom.
+ * Arranges boxes in columns, targets of links left of the sources. A long chain fills columns from top to bottom.
  */
 
 interface Placed {
@@ -101,7 +101,7 @@ function groupByLayer<B extends Placed>(boxes: readonly B[], layers: ReadonlyMap
   return columns.filter(column => column.length > 0)
 }
 
-/** Sorts boxes by the average position of neighbours, so that fewer lines cross. */
+/** By the average position of neighbours: fewer lines cross. */
 function orderColumns<B extends Placed>(columns: readonly (readonly B[])[], edges: readonly Edge[]): B[][] {
   const neighbours = new Map<string, string[]>()
   for (const { parent, child } of edges) {

@@ -1,10 +1,9 @@
 /** The parts of a diagram as plain data, resources with attributes, and relations. */
 
-/** The number of records at an end, for a record at the other end. */
+/** Records at an end, for a record at the other end. */
 export type Cardinality = 'one' | 'zeroOrOne' | 'many'
 export interface DiagramAttribute {
   readonly name: string
-  /** Kind of the value, or the related resource. */
   readonly type: string
   readonly isKey: boolean
   readonly isRelation: boolean
@@ -25,7 +24,6 @@ export interface RelationEnd {
   readonly cardinality: Cardinality
 }
 
-/** Either or both ends may have an attribute. */
 export interface DiagramRelation {
   /** The end with the foreign key; for many-to-many the owning side. */
   readonly from: RelationEnd

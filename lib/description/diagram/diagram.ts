@@ -48,7 +48,7 @@ function nameType(attribute: Attribute, visibility: Visibility): string {
   }
 }
 
-/** Adds each relation once, although both sides may have an attribute. */
+/** Each relation once, although both sides may have an attribute. */
 class RelationsInMaking {
   readonly #shown: ReadonlySet<Resource>
   readonly #visibility: Visibility

@@ -27,7 +27,7 @@ export const DARK =
 
 interface PictureOptions {
   readonly title: string
-  /** With style and background, for a separate file. */
+  /** For a separate file: with style and background. */
   readonly isWhole: boolean
 }
 

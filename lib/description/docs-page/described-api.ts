@@ -167,7 +167,6 @@ class DescribedApi {
       .map(([status, description]) => ({ status: status === 'default' ? 'other' : status, description }))
   }
 
-  /** Adds the codes, if the text does not list them. */
   #refusal(response: Schema): string {
     const { description } = this.#find(response)
     const { allOf = [] } = this.#contentSchema(response) ?? {}

@@ -11,7 +11,7 @@ export interface PageFrame {
   readonly version: string
   /** Empty: paths have no version. */
   readonly versions: readonly string[]
-  /** Path of the workbench. Undefined: the server has no workbench. */
+  /** Undefined: the server has no workbench. */
   readonly workbench: string | undefined
   readonly hasLogIn: boolean
 }

@@ -6,13 +6,12 @@ export interface ShownRequest {
   readonly kind: 'page' | 'filter' | 'sort' | 'expand' | 'record' | 'write'
   readonly title: string
   readonly command: string
-  /** The address, if the request needs no token. */
+  /** Undefined: the request needs a token. */
   readonly link?: string | undefined
   /** In the workbench: `#/console/GET?/users`. */
   readonly place?: string
 }
 
-/** As seen by the reader of the page. */
 export interface PageAddress {
   /** Scheme and host: `http://localhost:3000`. */
   readonly origin: string

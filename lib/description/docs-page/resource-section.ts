@@ -10,7 +10,7 @@ interface SectionParts {
   readonly workbench: string | undefined
 }
 
-/** A name with special characters gets an anchor by index. */
+/** By index, where the name has special characters. */
 export function anchorOf(name: string, index: number): string {
   return /^[a-z][\w-]*$/i.test(name) ? `resource-${name}` : `resource-${index}`
 }

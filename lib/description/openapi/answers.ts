@@ -20,7 +20,7 @@ const SHARED = {
 } satisfies Readonly<Record<string, Members>>
 type Shared = keyof typeof SHARED
 
-/** The envelopes of a brief document share a schema, without `resource`, and with an optional `status`. */
+/** For a brief document: envelopes without `resource`, and with an optional `status`, share a schema. */
 const BRIEF: Readonly<Partial<Record<Shared, Shared>>> = {
   Envelope: 'RecordEnvelope',
   DoneEnvelope: 'RecordEnvelope',
@@ -91,7 +91,7 @@ export class Answers extends Describer {
     )
   }
 
-  /** A new password ends the old token: the answer to a change of the caller's user has a new `auth_token`. */
+  /** The answer to a change of the caller's user has a new `auth_token` where a new password has ended the token. */
   own(resource: Resource, login: DescribedLogin): Schema {
     const description = `The ${resource.singular} as it is now; with \`auth_token\`, where a new password has ended the token.`
     const status = this.#mayBeRemoved(resource) ? OK : {}

@@ -36,7 +36,7 @@ export class BodySchemas extends Describer {
     return this.wrapped(this.referChange(resource), resource)
   }
 
-  /** With the option `envelope`, bodies have the form of answers. */
+  /** As answers, by the option `envelope`. */
   wrapped(schema: Schema, resource: Resource): Schema {
     const path = this.source.envelope?.record?.pathOf('record', resource) ?? []
     return path.reduceRight<Schema>(
@@ -111,7 +111,7 @@ export class BodySchemas extends Describer {
     return nullable ? orNull(schema) : schema
   }
 
-  /** A new record is the schema of a change (`allOf`) with differing properties: a short document. */
+  /** The schema of a change (`allOf`) with differing properties: a short document. */
   #extended(resource: Resource, given: string | undefined, annotations: Schema): Schema {
     const { type: _, properties, required, additionalProperties: __, allOf = [], ...others } = this.#object(resource, 'new', { given })
     const { properties: changed } = this.#object(resource, 'change', {}) as { readonly properties: Readonly<Record<string, unknown>> }

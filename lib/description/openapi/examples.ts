@@ -80,7 +80,7 @@ function isShownInBody(attribute: Attribute, { keyNames, version }: Resource): b
   return attribute !== version && attribute.kind === 'scalar' && attribute.source.kind === 'column' && attribute.type.codec === undefined
 }
 
-/** Names that must differ from the example: the last plain attribute of each unique set, and of a key that clients set. */
+/** Names with a value other than the example's: the last plain attribute of each unique set, and of a key that clients set. */
 function freshNames(resource: Resource): ReadonlySet<string> {
   const sets = [...resource.uniques, ...(isKeyGiven(resource) ? [resource.keyNames] : [])]
   return new Set(

@@ -118,7 +118,6 @@ export class Operations {
     }
   }
 
-  /** Each method lists the attributes that allow the method. */
   #shared(path: string, resource: Resource, attributes: readonly Attribute[]): Schema {
     const [first] = attributes
     if (first === undefined) return {}
@@ -210,7 +209,6 @@ export class Operations {
     return shareParameters(parameters, operations)
   }
 
-  /** The component of a body has the name of its schema. */
   #requestBody(schema: Schema, isForm: boolean): Schema {
     const { $ref, ...others } = schema
     const types = ['application/json', ...(isForm ? FORM_TYPES : [])]
@@ -313,7 +311,7 @@ function attributeTarget(resource: Resource, attribute: Attribute): Target {
   return { kind: 'attribute', resource, key: [], id: '', attribute: isIds(attribute) ? plainIds(attribute) : attribute }
 }
 
-/** Parameters common to all methods stand once, at the path. */
+/** Parameters of all methods stand once, at the path. */
 function shareParameters(parameters: readonly Schema[], operations: readonly [method: string, operation: Schema][]): Schema {
   const taken = operations.map(([, operation]) => (operation['parameters'] ?? []) as readonly Schema[])
   const isShared = taken.length < 2 ? () => false : memberOfAll(taken)
@@ -334,7 +332,6 @@ function memberOfAll(lists: readonly (readonly Schema[])[]): (parameter: Schema)
   return parameter => texts.every(text => text.has(JSON.stringify(parameter)))
 }
 
-/** Whether a rule may refuse the action to some callers. */
 function isRestricted({ resource: { rules }, action }: ReturnType<typeof findActions>[number]): boolean {
   return typeof rules.access[action] === 'function' || rules.scopes.length > 0
 }

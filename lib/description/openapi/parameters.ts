@@ -72,7 +72,6 @@ export class ParameterSchemas extends Describer {
     ]
   }
 
-  /** For deletions, without parameters about the form of records. */
   ofDeletion(resource: Resource): Schema[] {
     return [...(this.options.brief ? [] : this.#ofApplication(resource)), ...this.#relatedFilters(resource)]
   }

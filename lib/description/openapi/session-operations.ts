@@ -105,7 +105,6 @@ function describeSignUp(root: string, login: DescribedLogin, describers: Session
   ]
 }
 
-/** The application decides where in the body the attributes are. */
 const OF_APPLICATION: Schema = {
   type: 'object',
   description: 'The attributes of the record, where the application takes the credentials of a log-in.',

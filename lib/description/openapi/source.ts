@@ -15,7 +15,6 @@ export interface DescribedLogin {
   /** Undefined: the version does not serve users. */
   readonly user: Resource | undefined
   readonly isPublic: (method: string, path: string) => boolean
-  /** Whether log-ins answer in the engine's form. */
   readonly answers: boolean
   /** A name that may replace `Bearer`. */
   readonly scheme: string | undefined
@@ -58,9 +57,9 @@ export interface ApiSource {
   readonly readOnly: boolean
   readonly forms: boolean
   readonly serverTiming: boolean
-  /** Ways in may have another grammar, not described. */
+  /** The grammar of a way in is not described. */
   readonly hasWire: boolean
-  /** Application functions may refuse with codes of their own. */
+  /** Application functions may refuse with own codes. */
   readonly runsApplicationCode: boolean
   readonly routes: readonly { readonly method: string; readonly path: string }[]
   readonly login: DescribedLogin | undefined
@@ -83,7 +82,7 @@ export interface DescribeOptions {
 }
 
 interface ListedFilters {
-  /** How many to-one relations a filter may walk. Undefined: lists no filters. */
+  /** To-one relations that a filter may walk. Undefined: lists no filters. */
   readonly hops: number | undefined
   readonly ofRelations: boolean
 }

@@ -1,4 +1,7 @@
-/** Notes the columns left out of an ejected model, for lack of a form as code. Keeps keys, row IDs, relations and indexed columns. */
+/**
+ * Notes the columns left out of an ejected model, because code cannot describe them. Keys, row IDs, relations and indexed columns always
+ * stay.
+ */
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core'
 import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 

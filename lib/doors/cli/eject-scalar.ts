@@ -53,8 +53,8 @@ export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly 
 }
 
 /**
- * Functions for elements of PostgreSQL's lists, given as texts, or as lists in a list. An array type with `meant` for `given` needs the
- * function.
+ * Functions that read the elements of PostgreSQL's lists, which arrive as texts, or as lists in a list. A type that turns `given` into
+ * `meant` needs the function.
  */
 const READERS: readonly { readonly given: string; readonly meant: unknown; readonly name: string; readonly code: string }[] = [
   { given: '1', meant: 1, name: 'readNumber', code: 'item === null || !Number.isFinite(Number(item)) ? null : Number(item)' },

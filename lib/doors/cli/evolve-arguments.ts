@@ -1,4 +1,4 @@
-/** Reads the options for changes of a database's tables (`--evolve`, `--rename`, `--fill`), and the word `diff`. */
+/** Reads the options that change a database's tables (`--evolve`, `--rename`, `--fill`), and the word `diff`. */
 import type { Evolving } from '../../records/database/evolving.ts'
 import { FillText } from '../../records/database/fill-text.ts'
 import { statSync } from 'node:fs'

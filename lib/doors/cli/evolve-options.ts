@@ -1,4 +1,7 @@
-/** Adds `--evolve`, `diff` and `--fresh` to a model's options, and copies the file for `--get` and `--self-test` with changes of tables. */
+/**
+ * Adds `--evolve`, `diff` and `--fresh` to a model's options. For `--get` and `--self-test`, copies a database file whose tables would
+ * change.
+ */
 import { stat } from 'node:fs/promises'
 import { readDatabase } from '../../engine/options/database-option.ts'
 import type { EngineOptions } from '../../engine/options/options.ts'

@@ -81,7 +81,7 @@ export class JsonDocument {
     for (const [name, each] of ids) this.#ids.set(name, each)
   }
 
-  /** Finds links to a missing record with the ID of a new record. */
+  /** Finds links whose missing record's ID a new record has taken. */
   #findRevived(born: ReadonlyMap<string, readonly unknown[]>): Revived[] {
     return [...this.#collections.values()].flatMap(collection =>
       collection.attributes.flatMap(attribute => {

@@ -111,7 +111,7 @@ function plainFile({ database }: EngineOptions): { readonly database?: string | 
   return database instanceof URL || (typeof database === 'string' && /^file:/i.test(database)) ? { database: readDatabase(database) } : {}
 }
 
-/** Commands with an end, such as `--get`, must work on read-only files. */
+/** Commands that end, such as `--get`, must work on read-only files. */
 async function dropFileOptions({ seed: modelSeed, ...options }: EngineOptions, seed: AddedSeed | undefined): Promise<EngineOptions> {
   const { entities } = options
   const database = readDatabase(options.database ?? ':memory:')

@@ -189,7 +189,7 @@ async function compare(engine: RestEngine, address: string, { journal: file, hea
   return await print(String(report), report.passed ? 0 : 1)
 }
 
-/** Tries writes, too, of a file only read in this run: the model decides about read-only. */
+/** Tries writes, too, of a file that this run only reads: the model decides about read-only. */
 async function selfTest(
   engine: RestEngine,
   { options: { readOnly = false } }: LoadedSource,

@@ -14,8 +14,8 @@ export function isModule(file: string): boolean {
 }
 
 /**
- * Packages lent by the command to modules of a model: a project works without installed packages, and all code has the same classes of
- * MikroORM (`npx` installs a copy).
+ * Packages that the command lends to modules of a model: a project works before its packages are installed, and all code has the same
+ * classes of MikroORM (`npx` installs a copy).
  */
 const OWN_PACKAGES = /^(?:mikro-rest|@mikro-orm\/(?:core|sql|sqlite|postgresql)(?:\/.+)?)$/
 const LIB = new URL('../../', import.meta.url).href

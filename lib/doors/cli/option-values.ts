@@ -13,7 +13,7 @@ export function toBase(base: string | undefined): string | undefined {
   }
 }
 
-/** First words of other commands, in the place of a file. */
+/** Words with which other commands begin: not taken for a file. */
 const VERBS: ReadonlySet<string> = new Set(['serve', 'start', 'run', 'dev', 'watch', 'open', 'mikro-rest', 'json-server'])
 
 export function toFile(files: readonly string[]): string | undefined {

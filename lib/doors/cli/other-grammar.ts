@@ -1,4 +1,4 @@
-/** The backends for `--as`, such as json-server, with wires. */
+/** The backends whose grammar `--as` serves, such as json-server, each with a wire. */
 import type { Wire } from '../../foundation/base/wire.ts'
 import type { Model } from '../../model/model.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'

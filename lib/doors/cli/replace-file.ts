@@ -4,7 +4,7 @@ import { open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path'
 import { CommandError } from './command-error.ts'
 
-// Milliseconds without a write, until a temporary file counts as abandoned.
+// Milliseconds without a write, after which a temporary file is abandoned.
 const STALE = 60_000
 
 export function hashContent(content: string | Buffer): string {

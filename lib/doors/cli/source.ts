@@ -1,6 +1,6 @@
 /** Writes values and calls as source code, for `--eject`. */
 
-/** Code to write unchanged: a name, a function. */
+/** Code to write as such: a name, a function. */
 export class Code {
   readonly text: string
 

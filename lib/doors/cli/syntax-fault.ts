@@ -1,4 +1,4 @@
-/** Finds the module with a syntax error, missing in Node's error, and whether Node takes an ES module for CommonJS. */
+/** Finds the module with a syntax error, unnamed by Node's error, and whether Node takes an ES module for CommonJS. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
@@ -8,7 +8,7 @@ export interface SyntaxFault {
   readonly file: string
   readonly line: number
   readonly text: string
-  /** The package.json for CommonJS above a module with `import` or `export`. */
+  /** The package.json by which a module with `import` or `export` is CommonJS. */
   readonly manifest: string | undefined
   /** Another loader of TypeScript would not help. */
   readonly isPlain: boolean

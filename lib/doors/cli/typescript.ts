@@ -85,7 +85,7 @@ async function readConfigs(path: string, faults: string[]): Promise<TsConfigResu
 }
 
 /**
- * The first working loader. A loader too old for the project's TypeScript fails at a file of the command: no code of the project runs
+ * The first loader that works. A loader too old for the project's TypeScript fails at a file of the command: no code of the project runs
  * twice.
  */
 async function registerWithTypes(file: string, config: string, faults: string[]): Promise<Load | undefined> {

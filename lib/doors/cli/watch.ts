@@ -20,7 +20,7 @@ import { KEPT, TRIAL, type ChildReport, type ParentOrder } from './watched.ts'
 const SETTLE = 100
 // Milliseconds between trials of a refused model while data change.
 const RETRY = 1000
-// Milliseconds until a trial deaf to signals is killed.
+// Milliseconds until a trial is killed that hears no signal.
 const PATIENCE = 2000
 
 /**

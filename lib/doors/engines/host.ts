@@ -1,4 +1,4 @@
-/** Serves the list of engines on the loopback address. Refuses pages of other sites, as a workbench. */
+/** Serves the list of engines on the loopback address. Refuses pages of other sites, as a workbench does. */
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * An engine in the list. The first opening begins a workbench server, on a free port of the loopback address. The engine may wait at the
- * end, as set.
+ * An engine in the list. The first opening begins a workbench server, on a free port of the loopback address. The engine waits at the end,
+ * if the settings say so.
  */
 import { once } from 'node:events'
 import type { Server } from 'node:http'

@@ -1,4 +1,7 @@
-/** A `node:http` server of an engine: around the request listener, the order of requests, idle connections, and input that is not HTTP. */
+/**
+ * A `node:http` server of an engine. Beyond the request listener: the order of requests, the end of idle connections, answers to input
+ * other than HTTP.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'

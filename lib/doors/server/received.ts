@@ -1,4 +1,4 @@
-/** A `node:http` request as error answers need it. */
+/** A `node:http` request in the form for error answers. */
 import type { HeaderSource } from '../../foundation/async/abort.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
 import type { MountedRequest } from './mount.ts'

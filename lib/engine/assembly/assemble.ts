@@ -228,7 +228,6 @@ function findKnownPaths(
     try {
       return findPathMeaning(method, segments, { version, lookUp: services.lookUp })
     } catch {
-      // The request will meet the error of the application's look-up.
       return undefined
     }
   }

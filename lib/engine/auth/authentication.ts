@@ -15,19 +15,18 @@ import type { AuthServices } from './services.ts'
 
 /** The meaning of paths, for `PublicRequests`. */
 export interface KnownPaths {
-  /** Routes of the application and of log-in. */
   readonly routes: readonly { readonly method: string; readonly path: string }[]
   /** `/v1/user*` as `/v1/users*`, the name in links. */
   readonly rename: (path: string) => readonly string[]
   readonly split: (path: string) => readonly string[]
   readonly isRoute: (method: string, segments: readonly string[]) => boolean
-  /** `undefined` where the application's look-up fails. */
+  /** `undefined`: the application's look-up fails. */
   readonly meaning: (method: string, segments: readonly string[]) => PathMeaning | undefined
   /** @throws TypeError for a pattern no request can meet */
   readonly check: (pattern: string, where: string) => void
 }
 
-/** A public key as a JSON Web Key (RFC 8037 section 2). */
+/** A JSON Web Key (RFC 8037 section 2). */
 export interface PublicKey {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
@@ -54,7 +53,7 @@ export interface Authentication {
   whenRevoked(listener: () => void): void
   /** A later user with the same ID must not use a removed user's tokens. */
   removed(id: string | number): void
-  /** Resolves when everything about minted tokens is kept. */
+  /** Resolves when minted tokens are kept. */
   settled(): Promise<void>
   /** Log-in, log-out or refresh, which write no data. The first segment is the version. */
   isSession(method: string, segments: readonly string[]): boolean

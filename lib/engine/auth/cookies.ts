@@ -58,7 +58,7 @@ export class TokenCookies {
     return this.#format({ name: this.#options.name, token, life, path }, request)
   }
 
-  /** The browser sends this cookie to the refresh path alone. */
+  /** For the refresh path alone. */
   writeRefresh(token: string, life: number, request: Request, version: string): string {
     const path = `${formatRoot(request.base, version)}/${this.#refreshPath!}`
     return this.#format({ name: this.#refreshName, token, life, path }, request)

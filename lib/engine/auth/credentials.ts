@@ -34,7 +34,6 @@ export class Credentials {
     this.#isPlain = isPlain
   }
 
-  /** Reads credentials, or attributes of a user to write. */
   async read(body: unknown): Promise<unknown> {
     const { credentials } = this.#options
     if (credentials === undefined) return body

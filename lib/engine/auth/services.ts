@@ -14,7 +14,7 @@ export interface AuthServices {
   readonly orm: () => MikroORM
   readonly clock: Clock
   readonly versions: ReadonlyMap<string, { readonly model: Model }>
-  /** A user's stored plain attributes, with bare column values. Undefined: no user. */
+  /** Stored plain attributes, with bare column values. Undefined: no user. */
   readonly stored: (resource: Resource, key: KeyValues, columns: readonly string[]) => Awaitable<Stored | undefined>
   /** Like `stored`, together with another reading. */
   readonly storedBeside: <T>(
@@ -27,7 +27,6 @@ export interface AuthServices {
   readonly refuses: (error: Error) => boolean
   /** `undefined`: log-ins are kept in memory. */
   readonly store: LogInStore | undefined
-  /** The row's key of an ID in a path. */
   readonly rowKey: (resource: Resource, id: RecordKey) => Awaitable<KeyValues | undefined>
   readonly id: (resource: Resource, key: KeyValues) => Awaitable<RecordKey | undefined>
   /** Takes the record out of a body wrapped like answers. */

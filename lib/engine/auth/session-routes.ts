@@ -163,7 +163,7 @@ export class SessionRoutes {
     return token
   }
 
-  /** Creates the user as by a POST without a token, then logs in. */
+  /** As by a POST without a token, then as by a log-in. */
   async #signUp(ctx: RequestContext): Promise<HandlerResponse> {
     const { services, users, credentials } = this.#parts
     const resource = users.resource(ctx.version)

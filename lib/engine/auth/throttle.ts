@@ -82,7 +82,7 @@ export class LoginThrottle {
   }
 }
 
-/** An attempt's ID: the time, then random bits. */
+/** An attempt's ID is the time, then random bits. */
 const RANDOM_BITS = 20n
 
 /** For a running check (the process may have ended), and between two looks. */

@@ -47,7 +47,7 @@ export class SigningKey {
   readonly markKey: Uint8Array
   /** Verifying takes longer than reading a record. */
   readonly verified = new Map<string, Claims>()
-  /** Marks of tokens without a mark inside, by token ID. */
+  /** By token ID, for tokens without a mark inside. */
   readonly marks = new Map<string, Promise<string>>()
 
   /** @param secret determines the key pair; `undefined`: random */
@@ -115,7 +115,7 @@ export class Tokens {
     return this.#sign(sub, createTokenId(sub, state, this.key.markKey), ttl, more)
   }
 
-  /** The user's state is still being read: the mark is kept beside the token. */
+  /** For a state still being read: the mark is kept beside the token. */
   mintUnmarked(sub: string, ttl: number): Minted {
     return this.#sign(sub, createUnmarkedId(), ttl, {})
   }
@@ -136,7 +136,6 @@ export class Tokens {
     return claims
   }
 
-  /** Other processes may have ended more tokens. */
   hasEnded({ jti, fam }: Claims): boolean {
     return this.#revoked.has(jti) || (typeof fam === 'string' && this.#revoked.has(fam))
   }

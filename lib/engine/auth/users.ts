@@ -12,7 +12,6 @@ import { findStateColumns, type StateColumns } from './user-state.ts'
 
 export class Users {
   readonly #byVersion: ReadonlyMap<string, Resource>
-  /** The resource of the first version with users. */
   readonly #first: Resource
   readonly #passwordNames: ReadonlyMap<Resource, string>
   readonly #state: ReadonlyMap<Resource, StateColumns>

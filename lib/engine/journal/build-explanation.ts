@@ -60,7 +60,7 @@ function maskPlan(step: PlanStep): PlanStep {
   return { ...step, detail: maskLiterals(step.detail), children: step.children.map(maskPlan) }
 }
 
-/** The query as sent in the path; with secrets, or given beside the path, made of masked pairs. */
+/** The query as sent in the path; with secrets, made of masked pairs. */
 function formatPath(path: string, masked: Masked): string {
   if (masked.query.length === 0) return ''
   const isMasked = masked.query.some(([name, value]) => name.includes(SECRET) || value.includes(SECRET))

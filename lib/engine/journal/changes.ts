@@ -13,7 +13,7 @@ export interface Change {
   readonly resource: string
   readonly id: string | number
   /** The record's own stored attributes before, as in the API; `null` for an insert. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- as in bodies: what they hold follows from the model
+  // oxlint-disable-next-line typescript/no-explicit-any -- as in bodies: contents follow from the model
   readonly before: any
   /** The attributes after; `null` for a delete. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
@@ -27,7 +27,7 @@ export function listWatched(models: readonly Model[]): Watched {
   const names = new Set(models[0]!.resources.flatMap(({ accepted }) => accepted))
   for (const { entity } of models[0]!.entities) {
     const found = findResource(entity, models)
-    // Classes that share a table are reported as their root: each row once. Of a record in several tables, each table reports its columns.
+    // Classes of a shared table are reported as their root: each row once. For a record in several tables, each table reports its columns.
     const resource: Resource =
       found.source.kind === 'table' ? findHierarchyRoot(found) : { ...found, source: { kind: 'table' }, hierarchy: undefined }
     if (resource.readOnly || resource.key.length === 0 || watchedTables.has(resource.table)) continue
@@ -74,7 +74,6 @@ function findResource(entity: object, models: readonly Model[]): Resource {
   return serving?.byEntity.get(entity) ?? models[0]!.entities.find(resource => resource.entity === entity)!
 }
 
-/** The column of an open resource for learned names. */
 function listHolder({ open }: Resource): Field[] {
   return open === undefined ? [] : [{ kind: 'scalar', attribute: open.holder }]
 }

@@ -13,7 +13,6 @@ const NO_CHANGES: readonly RawChange[] = Object.freeze([])
 
 export interface EntryParts {
   readonly secrets: Secrets
-  /** The model for requests without a target. */
   readonly first: Model
   readonly isRecording: boolean
 }

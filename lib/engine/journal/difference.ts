@@ -37,7 +37,6 @@ export async function findDifference(watched: Watched, before: Connection, after
   return changes
 }
 
-/** Reads all rows, with the IDs of many-to-many lists. */
 function planAll({ resource, fields }: WatchedTable, { lists }: Watched): ReadPlan {
   const links = lists
     .filter(list => list.table.resource === resource)

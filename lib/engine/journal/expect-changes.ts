@@ -109,7 +109,6 @@ function judge(name: string, checked: ReadonlyMap<string, ExpectedChange>, diffe
 }
 
 function failure(lines: readonly ExpectationLine[], requests: readonly JournalEntry[], changes: readonly Change[]): Error {
-  // Resources of the rest are listed only if unmet.
   const listed = lines.filter(({ met, rest }) => !met || !rest)
   const rows = listed.map(({ name, expected, actual, met, rest }) => [
     met ? ' ' : '!',

@@ -2,7 +2,7 @@
 import type { PlanStep } from '../../records/database/explained-statements.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 
-/** A statement of the request, with its query plan. */
+/** A statement with its plan. */
 export interface ExplainedStatement {
   readonly sql: string
   /** In the order of the text. `[secret]` stands for secrets, `[12 bytes]` for blobs, a text for integers beyond 2^53. */
@@ -35,7 +35,7 @@ export interface IndexHint {
   readonly detail: string
 }
 
-/** Time and statements of a request, from `engine.explain`. */
+/** Of `engine.explain`. */
 export interface Explanation {
   readonly method: string
   /** With the query as sent, without secrets. */

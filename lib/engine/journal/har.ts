@@ -46,7 +46,7 @@ export interface HarEntry {
   readonly _changes?: JournalEntry['changes']
 }
 
-/** An HTTP Archive (HAR 1.2), for browsers and proxies to open. */
+/** An HTTP Archive (HAR 1.2). */
 export interface Har {
   readonly log: {
     readonly version: '1.2'

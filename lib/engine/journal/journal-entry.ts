@@ -11,7 +11,7 @@ export interface JournalEntry {
   readonly method: string
   /** Without the query. */
   readonly path: string
-  /** Decoded pairs of name with operator and value. Empty when unreadable. A long query is dropped with the bodies. */
+  /** Decoded pairs of name with operator and value. Empty when unreadable. A long query is dropped with bodies. */
   readonly query: readonly (readonly [string, string])[]
   /** The body of a POST, PUT or PATCH, as sent. Undefined when unreadable, or no longer kept: see `response`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies freely
@@ -44,7 +44,7 @@ export interface JournalEntry {
 
 /** For lists and event streams, without bodies. */
 export interface RequestSummary extends Omit<JournalEntry, 'body' | 'response' | 'changes' | 'timing'> {
-  /** Number of changed rows; undefined as `changes` of the entry. */
+  /** Undefined as `changes` of the entry. */
   readonly changed: number | undefined
   /** The first 50 changes. */
   readonly changes: readonly Pick<Change, 'type' | 'resource' | 'id'>[] | undefined

@@ -1,4 +1,4 @@
-/** A request in the journal, with references to the parts and a copy of the body. Reading makes an entry. */
+/** A request as kept by the journal, with references to its parts and a copy of its body. Reading makes a `JournalEntry`. */
 import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -16,7 +16,7 @@ interface Weight {
   bytes: number
 }
 
-/** A long body: a text takes less memory and time than a copy. */
+/** A text takes less memory and time than a copy of a long body. */
 export class BodyText {
   readonly text: string
 
@@ -38,14 +38,14 @@ export class JournalRecord implements ChangeSink {
   /** The start; after the end, the duration. */
   time = performance.now()
   ended = false
-  /** After parsing: upper case, and without the query. */
+  /** After parsing: upper case, without the query. */
   method: string
   path: string
   /** Segments after the version. Undefined for an unreadable path. */
   depth: number | undefined = undefined
   pairs: readonly Pair[] | undefined = undefined
   model: Model | undefined = undefined
-  /** Body and query name its attributes; the body of an attribute's path is the value. */
+  /** Whose attributes body and query name; the body of an attribute's path is the value. */
   resource: Resource | undefined = undefined
   attribute: string | undefined = undefined
   body: unknown = undefined
@@ -58,9 +58,9 @@ export class JournalRecord implements ChangeSink {
   changes: RawChange[] | undefined = undefined
   /** An estimate. */
   changedBytes = 0
-  /** Changes were dropped: too many bytes. */
+  /** Changes of too many bytes were dropped. */
   isForgotten = false
-  /** In milliseconds, by stage, if measured. */
+  /** Milliseconds by stage, if measured. */
   timing: Readonly<Record<string, number>> | undefined = undefined
   trace: Trace | undefined = undefined
   /** Statements of a recording. */

@@ -16,7 +16,7 @@ interface JournalParts extends EntryParts {
   /** At least 1. */
   readonly capacity: number
   readonly clock: Pick<Clock, 'time'>
-  /** Changed rows belong to this request. */
+  /** The request to which changed rows belong. */
   readonly running: Surroundings<JournalRecord>
 }
 

@@ -52,12 +52,11 @@ export interface Masked {
   readonly body: unknown
   readonly response: unknown
   readonly error: string | undefined
-  /** For other values of the request, such as changed rows. */
   readonly copy: (value: unknown) => unknown
 }
 
 interface LogInFacts {
-  /** Names the user in a log-in's body; no secret. */
+  /** Names the user; no secret. */
   readonly identifier: string
   readonly password: string
   readonly paths: SessionPaths
@@ -85,7 +84,6 @@ export class Secrets {
     return this.#columns.has(column) || SECRET_NAME.test(column)
   }
 
-  /** Masks tokens, and members of JSON with secret names. */
   maskStored(text: string): string {
     const masked = maskTokens(text)
     if (!/^\s*[[{]/.test(masked)) return masked
@@ -99,7 +97,7 @@ export class Secrets {
     return copy.includes(SECRET) ? copy : masked
   }
 
-  /** Masks tokens, and values after secret names (`password: "x"`). */
+  /** Masks values after secret names, too (`password: "x"`). */
   maskNote(text: string): string {
     return maskTokens(text).replaceAll(NAMED, (found, before: string, name: string, value: string) =>
       this.#names.has(name) || SECRET_NAME.test(name) ? found.slice(0, before.length - value.length) + SECRET : found,
@@ -121,7 +119,7 @@ export class Secrets {
     const bodyShape = attribute === undefined ? resource : undefined
     const wrapped = attribute === undefined ? body : { [attribute]: body }
     const wrappedShape = attribute === undefined ? bodyShape : resource
-    // All secrets are gathered first: a text may repeat any.
+    // Gathers all secrets first: a text may repeat any.
     if (identifier !== undefined) mask.gatherLogIn(body, identifier)
     else if (isSecretBody) mask.gather(body)
     else mask.gatherIn(wrapped, wrappedShape)
@@ -230,7 +228,7 @@ class Mask {
     })
   }
 
-  /** The name of a group holds values. */
+  /** A group, such as `(name=Ann|age>3)`, holds values in the name. */
   maskGroup({ name, isGroup }: Pair, resource: Shape): string {
     if (isGroup !== true) return name
     const secrets = listComparisons(name).filter(({ path }) => this.isSecretPath(path, resource))
@@ -357,7 +355,6 @@ function findShape(shape: Shape, name: string): Shape {
   return attribute.kind === 'toOneOf' ? mergeShapes(attribute.branches.map(({ target }) => target)) : attribute.target
 }
 
-/** A name secret in one shape is secret in all. */
 function mergeShapes(shapes: readonly Resource[]): Shape {
   const attributes = shapes.flatMap(shape => shape.attributes).toSorted((a, b) => Number(a.hidden) - Number(b.hidden))
   return { byName: new Map(attributes.map(each => [each.name, each])) }

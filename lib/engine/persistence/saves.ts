@@ -1,6 +1,6 @@
 /**
- * Stores the newest state after changes, one save at a time, with pauses between. Reports a failed save, and tries again after five
- * seconds.
+ * Stores the newest state of a persisted world after changes, one save at a time, with pauses between. Reports a failed save, and tries
+ * again after five seconds.
  */
 import { RestError } from '../../foundation/errors/errors.ts'
 

@@ -17,7 +17,6 @@ interface Failed {
   readonly accept: string | undefined
   /** `undefined`: a way in refuses, such as HTTP a body without JSON, and reports no `RestError`. */
   readonly context?: object
-  /** A fault of a test reports no `RestError`. */
   readonly isFault?: boolean
   readonly query?: QueryInput | undefined
   readonly body?: unknown

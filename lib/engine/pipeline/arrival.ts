@@ -17,7 +17,7 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { Services } from './operate.ts'
 import type { Growth } from './served-versions.ts'
 
-/** The headers and the signal of a request. */
+/** Headers and signal of a request. */
 export interface HandleContext {
   /** Request headers, lower-case names; the token travels in `authorization`. */
   readonly headers?: Readonly<Record<string, string>>

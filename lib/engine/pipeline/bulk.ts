@@ -52,7 +52,6 @@ async function createAll(bodies: readonly unknown[], { limits, end, answer }: Bu
   return responses
 }
 
-/** The record of an answer, or a wrapper's body. */
 export function readRecord(body: unknown): unknown {
   const { resource } = (body ?? {}) as { readonly resource?: unknown }
   return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)

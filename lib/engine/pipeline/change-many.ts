@@ -22,7 +22,6 @@ interface ManyParts {
   readonly answer: (key: KeyValues, id: string) => Awaitable<RestResponse>
 }
 
-/** The first refusal, also by a wrapper, is the answer. */
 export function changeMany(parts: ManyParts): Promise<readonly unknown[] | RestResponse> {
   return answerRefused(() => parts.transaction(() => changeEach(parts), parts.view.end))
 }

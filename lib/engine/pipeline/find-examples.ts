@@ -16,8 +16,8 @@ interface ExampleReader {
 }
 
 /**
- * Views (`readOnly`) have no example: reading may cost much. `exampleParameters` leaves out attributes and resources that rules hide from
- * some callers, so `EVERYTHING` is safe.
+ * Views (`readOnly`) have no example: reading may cost much. `exampleParameters` leaves out what rules hide from some callers, so
+ * `EVERYTHING` is safe.
  *
  * @param kept examples found before, extended here; `undefined` where reading has failed, which is not tried again
  */

@@ -315,7 +315,7 @@ async function answerUpsert(resolved: ResolvedRequest, parts: StageParts): Promi
   return upsert.retry(() => upsert.writeAlone(request.body, work => writeTogether(services, resource, work, end)))
 }
 
-/** Answers as a request for this record alone would. */
+/** As a request for this record alone. */
 function answerRecord(
   resolved: ResolvedRequest,
   parts: StageParts,

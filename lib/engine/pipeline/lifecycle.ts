@@ -1,6 +1,6 @@
 /**
  * Counts running requests, so that `engine.close` can wait. `reset`, `restore` and `scenario` abort running requests: none may write into
- * data unknown to the request.
+ * data that it has not read.
  */
 import { connectionLost, engineClosed } from '../../foundation/errors/errors.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Finds a row before a write, where clients know another key than the primary key (`Resource.shownKey`). The SQL of a read has the other
- * key.
+ * Finds the row of a shown ID before a write, where clients know another key than the primary key (`Resource.shownKey`). Reads look up the
+ * shown key by SQL.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idToJson, idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'

@@ -55,7 +55,6 @@ export interface Services {
   readonly lookUp: ResourceLookup
   readonly vocabulary: Vocabulary
   readonly customParameters: ReadonlyMap<string, CustomParameter>
-  /** For requests of lists without order, filter or limit. */
   readonly defaults: DefaultsOfLists
   readonly clock: Clock
   readonly limits: Limits
@@ -268,7 +267,6 @@ function getAttribute({ request, target, view }: OperationOn<'attribute'>, servi
   })
 }
 
-/** Answers in the form of the linked record's resource. */
 async function getPolymorphic(
   { resource, key, id }: Target & { kind: 'attribute' },
   attribute: ToOneOfAttribute,

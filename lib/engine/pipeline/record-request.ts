@@ -49,7 +49,7 @@ interface RunningRequest {
   ended: boolean
 }
 
-/** Requests nested deeper ask themselves without end. */
+/** A request nested deeper calls itself without end. */
 const MAX_LEVEL = 100
 
 export class RequestRecorder {
@@ -96,7 +96,7 @@ export class RequestRecorder {
     return this.#measure(trace, record, () => this.#record({ ...arrival, trace }))
   }
 
-  /** Answers a GET without faults and journal: the code under test has not sent the request. */
+  /** No faults, no journal: the code under test has not sent the request. */
   async look(path: string, context: HandleContext): Promise<RestResponse> {
     const { life, traces } = this.#parts
     life.assertOpen()
@@ -123,7 +123,7 @@ export class RequestRecorder {
     return typeof method === 'string' && !READ_METHODS.includes(method.toUpperCase()) && !this.#parts.options.readOnly
   }
 
-  /** On a fork, the first transaction prepares what all others find prepared: not a part of the explanation. */
+  /** On a fork, the first transaction prepares what all others find prepared: no part of the explanation. */
   async explainWrite(
     method: string,
     path: string,
@@ -152,7 +152,6 @@ export class RequestRecorder {
     return { response, explain }
   }
 
-  /** The database plans the old statements anew. */
   async explainRecorded(record: JournalRecord): Promise<Partial<RanStatements>> {
     const { trace, ran, status = 0 } = record
     if (ran !== undefined) return ran
@@ -218,7 +217,7 @@ export class RequestRecorder {
       this.#recordFailure(record, error)
       throw error
     }
-    // Answered at once, a request ran beside no other.
+    // A request answered at once has run beside no other.
     if (!(answering instanceof Promise)) {
       if (record !== undefined) journal?.end(record, answering)
       return answering

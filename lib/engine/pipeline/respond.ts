@@ -102,7 +102,6 @@ export function respondRecord(resource: Resource, record: JsonRecord | null, tim
   return { status: 200, headers: etag === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, etag }, body }
 }
 
-/** By resource: builders for shown records, and for created or deleted records. */
 const shown = new WeakMap<Resource, Builder>()
 const done = new WeakMap<Resource, Builder>()
 
@@ -251,7 +250,6 @@ export function finishAnswer(answer: RestResponse, kind: AnswerKind, asked: Answ
     wire === undefined && kind !== 'route' && parts.options.envelope !== undefined && !(context instanceof LazyClient && context.isPlain)
   if (isShaped) response = kind === 'refusal' ? formRefusal(response, asked, parts) : formAnswer(response, asked, parts)
   const { allow } = response.headers
-  // Log-in, log-out and refresh stay possible.
   if (request?.readOnly === true && allow !== undefined && parts.authentication?.isSession('POST', request.segments) !== true)
     response = { ...response, headers: { ...response.headers, allow: keepReadingMethods(allow) } }
   if (method === 'QUERY' && kind === 'answer') return { ...response, headers: { ...response.headers, 'accept-query': QUERY_TYPES } }

@@ -1,6 +1,6 @@
 /**
- * Changes the record with a posted body's unique values, or creates a record, each as by a request. Refuses with parameter_invalid names
- * without a unique key, with body_invalid two bodies of a record.
+ * Changes the record that has a posted body's unique values (`?upsert=email`), or creates a record, each as by a request. Refuses with
+ * parameter_invalid names without a unique key, with body_invalid two bodies of a record.
  */
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { RestError, parameterError, restError } from '../../foundation/errors/errors.ts'

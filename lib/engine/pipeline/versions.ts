@@ -1,4 +1,4 @@
-/** Adds reader and writer of one database to each version that forks share. */
+/** Adds reader and writer of a database to each compiled version. Forks share the compiled versions. */
 import type { CustomParameter, ModelRules } from '../../records/access/access-rules.ts'
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { Connection } from '../../records/database/connection.ts'

@@ -46,7 +46,6 @@ export async function record(internals: EngineInternals, path: string, options: 
   return { path: file, bytes: bytes.length, notes }
 }
 
-/** The beginning of the test, or the reason for missing data. */
 async function findBeginning({ world }: EngineParts): Promise<Awaited<ReturnType<typeof world.beginning>> | string> {
   const { snapshot } = await world.unavailable()
   return snapshot ?? world.beginning().catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
@@ -157,12 +156,10 @@ async function copyRows(
       await past.close()
     }
   } catch (error) {
-    // A recording without data is better than none.
     return `they could not be copied: ${(error as Error).message.replace(/\.$/, '').replaceAll('\n', ' ').slice(0, 500)}`
   }
 }
 
-/** Reads rows by the recording's names of resources. */
 async function readRows({ open }: EngineInternals, recorded: readonly Resource[]): Promise<Rows | string> {
   const { connection, shared } = open
   const { watched } = shared

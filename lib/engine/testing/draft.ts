@@ -1,7 +1,6 @@
 /** The types of `engine.given`'s drafts: a record to insert, with values to make up. */
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 
-/** An attribute without a value yet, and the object for the value. */
 export interface Slot {
   readonly attribute: ScalarAttribute
   readonly holder: Record<string, unknown>
@@ -14,12 +13,12 @@ export interface Slot {
 export interface RecordDraft {
   readonly resource: Resource
   readonly body: Record<string, unknown>
-  /** In the body of the graph, for errors: `items.0`. */
+  /** For errors: `items.0`. */
   readonly path: string
   readonly stream: string
   readonly slots: Slot[]
   /** The link to the record around, implied by the place. */
   readonly implied: { readonly name: string; readonly owner: RecordDraft } | undefined
-  /** By attribute: values that follow from other records, when complete. */
+  /** Values that follow from other records, by attribute. */
   readonly pending: Map<string, () => unknown>
 }

@@ -1,5 +1,5 @@
 /**
- * Tells listeners (`engine.listen`) of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the
+ * Tells listeners (`engine.events`) of requests, and of what tests do to the world. Each listener has a queue. A full queue drops the
  * oldest events, and `lost` counts the dropped: listeners never hold the engine up.
  */
 import type { Clock } from '../../foundation/async/clock.ts'
@@ -11,11 +11,10 @@ import type { RequestSummary } from '../journal/journal-entry.ts'
 interface EventFacts {
   /** By `engine.clock`: ISO 8601, UTC. */
   readonly at: string
-  /** The ID of the last request. */
   readonly last: number
 }
 
-/** An act of a test between requests. */
+/** An act of a test. */
 export type Mark =
   | (EventFacts & { readonly type: 'reset'; /** The scenario begun, if any. */ readonly scenario?: string })
   | (EventFacts & { readonly type: 'restore'; /** The snapshot's name, if any. */ readonly snapshot?: string })
@@ -37,7 +36,7 @@ export type EngineEvent =
     })
   | (EventFacts & { readonly type: 'lost'; /** Events not taken in time. */ readonly count: number })
 
-/** Options of `engine.listen`. */
+/** Options of `engine.events`. */
 export interface ListenOptions {
   /** Ends the listening. */
   readonly signal?: AbortSignal
@@ -49,7 +48,7 @@ const KEPT_MARKS = 200
 /** In characters. */
 const MAX_TEXT = 500
 
-/** A request's entry is made only when a listener takes the event. */
+/** Makes a request's entry only when a listener takes the event. */
 type QueuedEvent = { readonly type: EngineEvent['type']; readonly make: () => EngineEvent }
 
 interface EventSource {
@@ -79,7 +78,6 @@ export class Events {
     return this.#listeners.size > 0
   }
 
-  /** The last 200, from the last reset or scenario on. */
   get marks(): readonly Mark[] {
     return this.#marks
   }
@@ -123,7 +121,7 @@ export class Events {
     this.#tell({ type: 'worlds', make: () => ({ type: 'worlds', ...facts, worlds }) })
   }
 
-  /** Tells why the former model stays served under `--watch`. */
+  /** For `--watch`: why the former model stays served. */
   readonly tellRefused = (reason: string | undefined): void => {
     const facts = this.#facts()
     this.#tell({ type: 'refused', make: () => ({ type: 'refused', ...facts, reason: reason ?? null }) })

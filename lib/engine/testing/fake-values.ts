@@ -10,14 +10,14 @@ import { countCharacters, type ScalarType } from '../../foundation/values/scalar
 interface Making {
   readonly random: Random
   readonly readable: Readable | undefined
-  /** The time of a frozen clock. Undefined: the clock runs, and days are fixed. */
+  /** Of a frozen clock. Undefined: the clock runs, and days are fixed. */
   readonly now: number | undefined
   readonly bearer: string
 }
 
 const TRIES = 5000
 
-/** How many values a type has. Infinity: very many. */
+/** The number of possible values. Infinity: very many. */
 export function countDomain({ items, kind, length }: ScalarType): number {
   if (items !== undefined) return items.length
   if (kind === 'boolean') return 2
@@ -80,7 +80,6 @@ export function makeUp(type: ScalarType, name: string, bearer: string, round: nu
   return fakeValues({ type, name, primary: false }, { random, readable: undefined, now: undefined, bearer })
 }
 
-/** Lists of one item, then of more items. */
 function* lists({ items, codec }: ScalarType, { random }: Making): Generator<unknown[], void> {
   const takes = (list: unknown[]): boolean => codec === undefined || codec.fromJson(list) !== undefined
   for (let attempt = 1; attempt < TRIES; attempt++) {
@@ -108,7 +107,6 @@ function* candidates(name: readonly string[], primary: boolean, making: Making):
   }
 }
 
-/** All items, beginning with a random item. */
 function* rotated<T>(items: readonly T[], random: Random): Generator<T, void> {
   const start = random.between(0, items.length - 1)
   yield* items.slice(start)
@@ -141,11 +139,10 @@ function decimal({ precision, scale = 0 }: ScalarType, name: readonly string[], 
   return scale === 0 ? String(before) : `${before}.${after}`
 }
 
-/** For a running clock: with the real time, one seed would give new values each day. An end, as `expiresAt`, must lie after the test. */
+/** For a running clock: with the real time, a seed would give new values each day. An end, as `expiresAt`, must lie after the test. */
 const PAST_BEFORE = Date.UTC(2026, 0, 1)
 const COMING_AFTER = Date.UTC(2099, 0, 1)
 
-/** A time of the year before, or for `expiresAt` and the like of the year after. */
 function moment(name: readonly string[], { random, now }: Making): number {
   const milliseconds = random.between(1, 365 * 86_400 - 1) * 1000
   return isComing(name) ? (now ?? COMING_AFTER) + milliseconds : (now ?? PAST_BEFORE) - milliseconds
@@ -224,7 +221,7 @@ function code(value: number, length: number): string {
   return text
 }
 
-/** Makes texts of the form of a column type: an address, an interval. */
+/** Makes a text of a column type's form, such as an interval. */
 type Make = (random: Random) => string
 
 const EMPTY: Make = () => 'empty'

@@ -10,7 +10,7 @@ export type Readable = (words: readonly string[], resource: readonly string[], r
 
 let loading: Promise<Readable | undefined> | undefined
 
-/** Undefined: faker is missing, or older than version 10, where generators have other names. */
+/** Undefined: faker is missing, or older than version 10, with other names. */
 export function loadReadable(): Promise<Readable | undefined> {
   return (loading ??= load())
 }
@@ -73,7 +73,6 @@ const TOPICS = {
 
 type Topic = keyof typeof TOPICS
 
-/** Topics by the last words of a name. */
 const BY_NAME: Readonly<Record<string, Topic>> = {
   email: 'email',
   mail: 'email',
@@ -140,7 +139,7 @@ const BY_NAME: Readonly<Record<string, Topic>> = {
   'ip address': 'ip',
 }
 
-/** The meaning of `name` and `title`, by resource. */
+/** For `name` and `title`. */
 const NAMED: Readonly<Record<string, Topic>> = {
   user: 'fullName',
   person: 'fullName',

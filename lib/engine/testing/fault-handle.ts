@@ -31,7 +31,6 @@ export interface Gate extends FaultHandle {
   readonly arrived: Promise<FaultRequest>
   /** In order of arrival. */
   readonly requests: readonly FaultRequest[]
-  /** Lets held and later requests pass. */
   release(): void
   /**
    * Answers held requests with an error, and ends the gate.
@@ -52,6 +51,5 @@ export interface FaultState extends PendingFault {
   readonly left: number | null
   /** The plain data among the options: `{ status: 503, times: 2 }`. */
   readonly options: Readonly<Record<string, unknown>>
-  /** The requests that a gate holds. */
   readonly held?: readonly Pick<FaultRequest, 'method' | 'path' | 'query'>[]
 }

@@ -26,7 +26,7 @@ export class Faults {
   rules: readonly FaultRule[] = []
   readonly #waiting = new Set<WaitingRequest>()
   readonly #unmet: UnmetFaults
-  /** Not ended by a call, used up or not; oldest first. */
+  /** Faults not ended by a call, oldest first, used-up faults included. */
   #known: FaultRule[] = []
   #count = 0
   /** Called when a fault comes, meets a request or ends, or a gate holds a request. */
@@ -241,7 +241,6 @@ export class Faults {
     if (effect.kind !== 'fail' && effect.kind !== 'drop') return answer()
     if (effect.after) {
       const done = await answer()
-      // The rule may have ended meanwhile.
       if (end.ended) return done
     }
     if (effect.kind === 'fail') return refused(effect.refusal)
@@ -295,13 +294,12 @@ export class Faults {
     )
   }
 
-  /** Loses waiting requests, of the test before. */
   reset(): void {
     this.#known = []
     this.#endAll(waiting => waiting.lose(lostBy(waiting, 'was still waiting when the engine was reset')))
   }
 
-  /** Delayed requests go on at once; held requests are lost, with a warning: nobody can open the gate. */
+  /** Delayed requests go on at once; held requests are lost, with a warning. */
   close(): void {
     for (const [rule, held] of Map.groupBy(this.#waiting, ({ rule }) => rule)) {
       if (rule.effect.kind !== 'hold') continue

@@ -41,7 +41,6 @@ interface FaultedRequest {
   readonly base: string
 }
 
-/** Reads the query on first use. */
 export function faultRequest({ method, path: target, query, body, headers, base }: FaultedRequest): FaultRequest {
   let pairs: FaultRequest['query'] | undefined
   return {

@@ -6,7 +6,7 @@ import type { CompiledMatch, FaultRequest } from './fault-request.ts'
 import type { LatencyProfile } from './latency.ts'
 import type { TokenBucket } from './rate-limit.ts'
 
-/** The type of `Promise.withResolvers` is missing in ES2022, a target of consumers. */
+/** ES2022, a target of consumers, lacks the type of `Promise.withResolvers`. */
 export interface Arriving {
   readonly promise: Promise<FaultRequest>
   readonly resolve: (request: FaultRequest) => void
@@ -41,7 +41,6 @@ export interface FaultRule extends CompiledMatch {
 export interface WaitingRequest {
   readonly rule: FaultRule
   readonly request: FaultRequest
-  /** Continues the request, or answers with the refusal. */
   go(refusal?: RestError): void
   lose(error: Error): void
 }

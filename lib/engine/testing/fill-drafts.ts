@@ -34,8 +34,8 @@ function isSlot(part: DraftPart): boolean {
 }
 
 /**
- * Unique sets with a possible conflict: NULL has none, nor has a parent made for this record. Leaves out attributes with a default: the
- * rest is then unique.
+ * The unique sets that may conflict with rows or drafts. NULL cannot conflict, nor a parent made for this record. Attributes with a default
+ * are left out: the rest is then made unique.
  */
 function findUniqueSets(draft: RecordDraft): UniqueSet[] {
   const { resource } = draft
@@ -108,7 +108,7 @@ export class DraftFiller {
     this.#numbers = new Map(all.map((draft, index) => [draft, index]))
   }
 
-  /** For an insert, to call inside the transaction. */
+  /** To call inside the transaction of the insert. */
   async fill(): Promise<void> {
     const sets = new Map(this.#drafts.map(draft => [draft, findUniqueSets(draft)]))
     // An earlier record must not take the caller's values.

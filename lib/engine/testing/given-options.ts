@@ -6,7 +6,7 @@
  */
 export type Overrides = Readonly<Record<string, unknown>>
 
-/** Options of `engine.given` and `engine.given.many`. */
+/** Options of `engine.given`. */
 export interface GivenOptions {
   /** Determines all made-up values. Default: 1 in the first call without a seed, then 2, and so on. */
   readonly seed?: number

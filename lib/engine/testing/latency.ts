@@ -13,7 +13,6 @@ export interface LatencyProfile {
   readonly seed?: number
 }
 
-/** The standard score of the 99th percentile. */
 const Z99 = 2.3263478740408408
 
 /** Draws whole milliseconds. */

@@ -43,7 +43,6 @@ export async function makeRecords(
   }
 }
 
-/** Gives a body of POST, and inserts nothing. */
 export async function completeRecord(
   resource: Resource,
   overrides: Overrides,
@@ -96,17 +95,17 @@ function nameCall(error: unknown): unknown {
   return new RestError(status, code, `given: ${message}`, { ...(errors === undefined ? {} : { errors }), headers, cause })
 }
 
-/** Other processes may write the same values meanwhile. */
+/** Other processes may write the same values. */
 const ATTEMPTS = 10
 
-/** Another record has a made-up value: on a server, written at the same time. */
+/** Whether another record, written at the same time, has a made-up value. */
 function isOfMadeUp(error: unknown, drafts: RecordDrafts): boolean {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return false
   const names = new Set(drafts.all.flatMap(({ slots }) => slots.map(({ attribute }) => attribute.name)))
   return error.errors?.some(({ attribute }) => attribute !== undefined && names.has(attribute)) === true
 }
 
-/** Unique attributes left to a default, which another record has. */
+/** Finds unique attributes left to a default that another record has. */
 function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   if (!(error instanceof RestError) || error.code !== 'unique_conflict') return []
   const names = new Set(error.errors?.map(({ attribute }) => attribute))
@@ -120,7 +119,7 @@ function findLeftOut(error: unknown, drafts: RecordDrafts): ScalarAttribute[] {
   )
 }
 
-/** Names made-up values for a broken CHECK: the model knows no CHECKs. Other errors stay. */
+/** For a broken CHECK, unknown to the model: names made-up values. */
 function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dialect): unknown {
   if (!(error instanceof RestError) || !(error.cause instanceof CheckConstraintViolationException)) return error
   const text = dialect.brokenCheck(error.cause) ?? ''
@@ -140,7 +139,7 @@ function describeBrokenCheck(error: unknown, drafts: RecordDrafts, dialect: Dial
   return restError('validation_failed', `given: ${error.message} ${errors[0]!.detail}`, { errors, cause: error.cause })
 }
 
-/** For a broken foreign key: a link's default may name no record. Other errors stay. */
+/** For a broken foreign key: a link's default may name no record. */
 function describeMissingDefault(error: unknown, { all }: RecordDrafts): unknown {
   const isKey =
     error instanceof RestError &&

@@ -36,7 +36,7 @@ export class TokenBucket {
     this.#filledAt = clock.time()
   }
 
-  /** Undefined: the request may pass. A refusal names the seconds to wait (RFC 9110 section 10.2.3). */
+  /** Undefined: the request may pass. A refusal has `Retry-After` (RFC 9110 section 10.2.3). */
   take(label: string): RestError | undefined {
     this.#fill()
     if (this.#credit >= this.#per) {

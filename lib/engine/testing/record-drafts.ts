@@ -22,7 +22,7 @@ import { isObject } from '../../foundation/json/json.ts'
 import { requireFew, type Overrides } from './given-options.ts'
 import { joinPath } from '../../records/validate/validation-context.ts'
 
-/** The needed relations on the way to a record, outermost first. */
+/** The needed relations around a record, outermost first. */
 type Needs = readonly { readonly resource: Resource; readonly attribute: ToOneAttribute }[]
 
 interface DraftContext {
@@ -38,11 +38,10 @@ interface DraftContext {
   readonly inherited?: ReadonlyMap<string, () => unknown>
 }
 
-/** A draft's body, or an embedded object. */
 interface Site {
   readonly draft: RecordDraft
   readonly holder: Record<string, unknown>
-  /** Inside the record: empty, or `address.`. */
+  /** Empty, or `address.`. */
   readonly prefix: string
   readonly bearer: string
   readonly needs: Needs
@@ -121,7 +120,6 @@ export class RecordDrafts {
     }
   }
 
-  /** Links the resource of the overrides, else the first. */
   #addLinkToOneOf({ name, typeName, branches, needed }: ToOneOfAttribute, { draft, needs }: Site): void {
     const value = draft.body[name]
     if (isObject(value)) {
@@ -156,7 +154,6 @@ export class RecordDrafts {
     return this.add(attribute.target, overrides, place).body
   }
 
-  /** Makes a slot of a needed value that is not given. */
   #openValue(attribute: ScalarAttribute | EmbeddedAttribute, site: Site, isReferred = false): void {
     const { name } = attribute
     const { draft, holder, prefix, bearer } = site
@@ -216,7 +213,7 @@ function orderByColumns({ attributes }: Resource): readonly Attribute[] {
   return attributes.some(attribute => size(attribute) > 1) ? attributes.toSorted((a, b) => size(a) - size(b)) : attributes
 }
 
-/** Names the first class below an abstract class, unless the body names a class. */
+/** For an abstract class, names the first class below. */
 function chooseClass({ hierarchy, byName }: Resource, body: Record<string, unknown>): void {
   if (hierarchy?.attribute === undefined || hierarchy.classValue !== undefined) return
   const { attribute: name, byValue } = hierarchy

@@ -14,7 +14,6 @@ import type { RecordDraft } from './draft.ts'
 
 interface SharedColumn {
   readonly link: ToOneAttribute
-  /** The part's place in the linked record's key. */
   readonly part: number
   /** Shares the column, and has the fewest columns. */
   readonly source: ScalarAttribute | ToOneAttribute
@@ -139,7 +138,6 @@ export class SharedKeys {
     })
   }
 
-  /** To call once all other values are made up. */
   resolve(): void {
     for (const draft of this.#byBody.values()) for (const name of draft.pending.keys()) this.#resolveOne(draft, name)
   }

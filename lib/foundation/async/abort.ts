@@ -1,4 +1,7 @@
-/** The client of a request. `RequestAbort` throws when the client has left, the world is replaced, or the time budget is used up. */
+/**
+ * The client of a request (headers, signal), and the end of a request before the answer. `RequestAbort` throws when the client has left,
+ * the world is replaced, or the time budget is over.
+ */
 import { restError } from '../errors/errors.ts'
 import type { Wire } from '../base/wire.ts'
 

@@ -1,4 +1,7 @@
-/** Values, perhaps promises. `chain` and coroutines use values at once: a turn of the promise queue costs as much as reading a record. */
+/**
+ * Works with perhaps-promises. `chain` and coroutines use plain values at once: a turn of the promise queue costs as much as reading a
+ * record.
+ */
 
 import { bindSurroundings, keepSurroundings } from './surroundings.ts'
 

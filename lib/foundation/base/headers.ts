@@ -1,6 +1,6 @@
 /**
- * Refuses an application's headers before a server breaks off at a wrong name or value. Without `node:http`: the typed client has the same
- * errors in browsers.
+ * Refuses wrong names and values of an application's headers early: a server would break off in the middle of an answer. Without
+ * `node:http`, since the typed client has the same errors in browsers.
  */
 
 /** A token (RFC 9110 section 5.6.2). */

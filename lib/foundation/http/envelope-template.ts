@@ -49,12 +49,11 @@ export class CompiledTemplate {
     return findPath(this.named(names), part)
   }
 
-  /** Wraps a record for a write: `{ user: record }`. */
+  /** `{ user: record }`, for a write. */
   wrap(record: unknown, names: TemplateNames): unknown {
     return (this.pathOf('record', names) ?? []).reduceRight<unknown>((inside, key) => ({ [key]: inside }), record)
   }
 
-  /** Undefined for a body of another form. */
   read(body: unknown): Parts | undefined {
     if (this.tree === undefined) return body === undefined ? undefined : { [[...this.parts][0]!]: body }
     return readTemplate(this.tree, body)

@@ -1,6 +1,7 @@
+/** Bodies of answers other than JSON, such as streams, pages and files. */
 const utf8 = new TextEncoder()
 
-/** A body made during sending, each piece after the client has taken the previous. Read once. */
+/** Each piece is made after the client has taken the previous. Read once. */
 export class TextStream implements AsyncIterable<string> {
   readonly #pieces: AsyncGenerator<string, void, undefined>
 

@@ -1,4 +1,4 @@
-/** The test controls for the requests of a world: as a list, as events, and explained before they run. */
+/** The test controls for the requests of a world, as a list and as events, and for explanations. */
 import { restError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { TextStream } from '../../../foundation/http/text-stream.ts'

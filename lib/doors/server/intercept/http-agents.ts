@@ -1,6 +1,6 @@
 /**
- * Intercepts `node:http` and `node:https`: agents get a connection inside the process, or an error for a forbidden origin, from
- * `createConnection`.
+ * Intercepts `node:http` and `node:https` where agents create connections: gives a connection inside the process, or an error for a
+ * forbidden origin.
  */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'

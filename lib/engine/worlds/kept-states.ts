@@ -20,7 +20,7 @@ interface StateSource {
   readonly recorder: ChangeRecorder
 }
 
-/** Between equal moments no change was reported. */
+/** Equal moments: no change was reported between. */
 interface Moment {
   readonly generation: object
   readonly changes: number

@@ -24,6 +24,7 @@ export interface Connected {
   readonly trusts?: ((origin: string) => boolean) | undefined
 }
 
+/** A client of `engine.fetch`: the Request has all headers. */
 export class WholeClient implements RequestClient, Connected {
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal | undefined

@@ -1,18 +1,17 @@
 /** One holder at a time, such as a write to a SQLite file. Others wait in order; an aborted waiter leaves the queue. */
 import type { Awaitable } from './awaitable.ts'
 
-/** Milliseconds between calls of `inVain`. */
-const LOOK = 500
+const CHECK_MS = 500
 
 export class Lock {
-  readonly #inVain: ((held: number) => Error | undefined) | undefined
+  readonly #findWaitFault: ((held: number) => Error | undefined) | undefined
   held = false
   #holders = 0
   readonly #waiting: (() => void)[] = []
 
-  /** @param inVain called during a wait, with the milliseconds that the waiter has seen the same holder; an error ends the wait */
-  constructor(inVain?: (held: number) => Error | undefined) {
-    this.#inVain = inVain
+  /** @param findWaitFault called during a wait, with the milliseconds for which the holder is the same; an error ends the wait */
+  constructor(findWaitFault?: (held: number) => Error | undefined) {
+    this.#findWaitFault = findWaitFault
   }
 
   /** Synchronous if free. The returned function releases the lock. */
@@ -54,16 +53,16 @@ export class Lock {
       }
       const abort = (): void => leave(signal!.reason as Error)
       let [holder, since] = [this.#holders, performance.now()]
-      const look = (): void => {
+      const check = (): void => {
         if (holder !== this.#holders) [holder, since] = [this.#holders, performance.now()]
-        const reason = this.#inVain?.(performance.now() - since)
+        const reason = this.#findWaitFault?.(performance.now() - since)
         if (reason !== undefined) leave(reason)
       }
       const enter = (): void => {
         stop()
         resolve()
       }
-      const timer = this.#inVain === undefined ? undefined : setInterval(look, LOOK)
+      const timer = this.#findWaitFault === undefined ? undefined : setInterval(check, CHECK_MS)
       const stop = (): void => {
         clearInterval(timer)
         signal?.removeEventListener('abort', abort)

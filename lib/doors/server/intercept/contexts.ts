@@ -10,7 +10,7 @@ interface HeldInterception {
   readonly reach: { readonly scope: object | undefined }
 }
 
-/** Interceptions made inside are not for requests outside. */
+/** A border around work: interceptions made inside do not answer requests outside. */
 export class Boundary {
   /** The engine of `within`; `undefined`: a test. */
   readonly engine: object | undefined

@@ -58,7 +58,10 @@ export class StandingInterceptions<Each extends Standing> {
     this.#contexts.enter(new Boundary(undefined, undefined, test))
   }
 
-  /** Undefined for work with a context. Late work of a test may run beside the next test. */
+  /**
+   * The test that runs now, for work outside of any test's context. Work of a test keeps to the context, since late work may run beside the
+   * next test.
+   */
   #runningTest(): RunningTest {
     return this.#contexts.isOfTest ? undefined : findRunningTest()
   }

@@ -22,6 +22,10 @@ const BUNDLES: readonly { readonly entry: Readonly<Record<string, string>>; read
     groups: [
       { name: 'engine', entries: ['lib/browser.ts'] },
       { name: 'opening', entries: ['lib/engine/assembly/open-engine.ts'] },
+      { name: 'sqlite', entries: ['lib/databases/sqlite/open.ts'] },
+      { name: 'writing', entries: ['lib/records/seed/sow.ts', 'lib/records/write/preparing-writer.ts'] },
+      { name: 'seeding', entries: ['lib/records/seed/sow.ts'] },
+      { name: 'writer', entries: ['lib/records/write/preparing-writer.ts', 'lib/records/unit-of-work/entity-writer.ts'] },
     ],
   },
   { entry: { port: 'lib/doors/page/ask-port.ts' }, groups: [] },

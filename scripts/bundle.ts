@@ -47,6 +47,9 @@ export async function bundle(root: string, dist: string): Promise<void> {
     { name: 'opening', entries: ['lib/engine/assembly/open-engine.ts'] },
     { name: 'library', entries: ['lib/index.ts'] },
     { name: 'sqlite', entries: ['lib/databases/sqlite/open.ts'] },
+    { name: 'writing', entries: ['lib/records/seed/sow.ts', 'lib/records/write/preparing-writer.ts'] },
+    { name: 'seeding', entries: ['lib/records/seed/sow.ts'] },
+    { name: 'writer', entries: ['lib/records/write/preparing-writer.ts', 'lib/records/unit-of-work/entity-writer.ts'] },
     { name: 'command', entries: ['lib/doors/cli/main.ts'] },
   ])
   dropAllComments(dist)

@@ -16,8 +16,23 @@ const TWINS: Readonly<Record<string, string>> = {
   'foundation/runtime/secrets.ts': 'foundation/page/page-secrets.ts',
 }
 
-/** Files of lib/ that a page never needs: loading one is refused. */
-export const REFUSED = /\/lib\/(?:databases\/(?:postgres|sqlite\/(?:evolve|introspect))|doors\/engines|engine\/recording)\//
+/** Of lib/, for files, servers and Node alone: a page's databases are new, and in memory. Loading one is refused. */
+const NEVER_IN_PAGES = [
+  'databases/postgres/',
+  'databases/sqlite/database/check-file.ts',
+  'databases/sqlite/database/file-identity.ts',
+  'databases/sqlite/database/open-read-only.ts',
+  'databases/sqlite/evolve/',
+  'databases/sqlite/introspect/',
+  'databases/sqlite/schema/compare-table.ts',
+  'databases/sqlite/schema/note-missing.ts',
+  'doors/engines/',
+  'engine/recording/',
+]
+
+export function isRefused(path: string): boolean {
+  return NEVER_IN_PAGES.some(place => path.includes(`/lib/${place}`))
+}
 
 const MIKRO_ORM = 'databases/sqlite/orm/page-mikro-orm.ts'
 
@@ -51,7 +66,7 @@ export function pageModules(root: string): Plugin {
         const twin = TWINS[relative(lib, found.path)]
         // A twin takes types alone of the file whose place it has.
         if (twin !== undefined) return { path: join(lib, twin) }
-        if (!REFUSED.test(found.path)) return found
+        if (!isRefused(found.path)) return found
         return { path: relative(lib, found.path), namespace: kind === 'dynamic-import' ? 'refused on loading' : 'refused' }
       })
       onLoad({ filter: /./, namespace: 'refused' }, ({ path }) => ({ contents: refuseCalls(path), loader: 'js' }))

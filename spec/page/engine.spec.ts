@@ -21,28 +21,50 @@ describe('an engine in a page', { skip: NO_BROWSER }, () => {
   after(() => opened?.close())
 
   it('says that SQLite is to be loaded, and loads what is WebAssembly of SQLite', async () => {
-    const create = await opened.page.evaluate(() => inPage.failure(() => inPage.makeShop(inPage.library)))
+    const create = await opened.page.evaluate(() => inPage.failure(() => inPage.RestEngine.create({ entities: [inPage.Event] })))
     assert.match(create, /SQLite is not loaded: call loadSqlite\(\) first/)
     const missing = await opened.page.evaluate(() => inPage.failure(() => inPage.loadSqlite('/missing.wasm')))
     assert.match(missing, /loadSqlite: .*\/missing\.wasm answers 404/)
     await opened.page.evaluate(() => inPage.loadSqlite('/sqlite3.wasm'))
   })
 
-  it('loads at most 30 scripts of 540 KB, MikroORM among them, and 410 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
-    const body = await opened.page.evaluate(async () => {
-      const shop = await inPage.makeShop(inPage.library)
-      return (await shop.handle('GET', '/v1/tags')).body as { count: number }
-    })
-    assert.equal(body.count, 1)
+  /** The bytes of all that the page has loaded, compressed, and the number of scripts. */
+  function weigh(): { scripts: number; bytes: number; wasm: number } {
     const sizes = [...opened.loaded].map(([path, content]) => ({ isWasm: path.endsWith('.wasm'), bytes: gzipSync(content).length }))
     const sum = (isWasm: boolean): number => sizes.reduce((all, each) => (each.isWasm === isWasm ? all + each.bytes : all), 0)
-    console.log(`# scripts: ${sum(false)} bytes, SQLite: ${sum(true)} bytes`)
-    const scripts = sizes.filter(({ isWasm }) => !isWasm).length
-    assert.ok(scripts <= 30, `${scripts} scripts`)
-    assert.ok(sum(false) < 540_000, `${sum(false)} bytes of scripts`)
-    assert.ok(sum(true) < 410_000, `${sum(true)} bytes of WebAssembly`)
+    return { scripts: sizes.filter(({ isWasm }) => !isWasm).length, bytes: sum(false), wasm: sum(true) }
+  }
+
+  it('loads 450 KB of scripts at most for a reading, MikroORM among them, and 410 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
+    const status = await opened.page.evaluate(async () => {
+      await using engine = await inPage.RestEngine.create({ entities: [inPage.Event] })
+      return (await engine.handle('GET', '/v1/events')).status
+    })
+    assert.equal(status, 200)
+    const { scripts, bytes, wasm } = weigh()
+    console.log(`# ${scripts} scripts: ${bytes} bytes, SQLite: ${wasm} bytes`)
+    assert.ok(scripts <= 12, `${scripts} scripts`)
+    assert.ok(bytes < 450_000, `${bytes} bytes of scripts`)
+    assert.ok(wasm < 410_000, `${wasm} bytes of WebAssembly`)
     const text = [...opened.loaded.values()].map(String).join('\n')
-    for (const foreign of ['pg_advisory', '<!doctype html><html', 'self-test:']) assert.ok(!text.includes(foreign), foreign)
+    for (const foreign of ['pg_advisory', '<!doctype html><html', 'self-test:', 'must be a JSON object of', 'Ed25519'])
+      assert.ok(!text.includes(foreign), foreign)
+  })
+
+  it('loads 90 KB more at most for a seed, a write, bytes and a log-in', async () => {
+    const before = weigh()
+    const statuses = await opened.page.evaluate(async () => {
+      const shop = await inPage.makeShop(inPage.library)
+      const logIn = { email: 'ann@example.test', password: 'pass of ann' }
+      const answers = [await shop.handle('POST', '/v1/orders', undefined, { total: '1', user: 1 })]
+      answers.push(await shop.handle('POST', '/v1/login', undefined, logIn))
+      return answers.map(({ status }) => status)
+    })
+    assert.deepEqual(statuses, [200, 200])
+    const after = weigh()
+    console.log(`# ${after.scripts - before.scripts} more scripts: ${after.bytes - before.bytes} bytes`)
+    assert.ok(after.scripts <= 30, `${after.scripts} scripts`)
+    assert.ok(after.bytes - before.bytes < 90_000, `${after.bytes - before.bytes} bytes of scripts`)
   })
 
   it('answers in the bytes of Node: reads, nested writes, hooks that wait, log-in, refusals, lists as CSV, worlds', async () => {

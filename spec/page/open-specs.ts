@@ -7,7 +7,7 @@ import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
-import { REFUSED, pageModules } from '../../scripts/page-modules.ts'
+import { isRefused, pageModules } from '../../scripts/page-modules.ts'
 import { borrowBrowser } from '../helpers/chromium.ts'
 import { OTHER_BROWSERS, type OtherBrowser } from '../helpers/other-browsers.ts'
 import { serveFiles } from './serve-page.ts'
@@ -38,7 +38,7 @@ const standIns: Plugin = {
       isOfNode(path) && !importer.startsWith(join(root, 'lib/')) ? { path: path.replace('node:', ''), namespace: 'of Node' } : undefined,
     )
     onResolve({ filter: /^\..*\/lib\// }, ({ path, resolveDir, importer }) =>
-      importer.startsWith(join(root, 'spec/')) && REFUSED.test(join(resolveDir, path))
+      importer.startsWith(join(root, 'spec/')) && isRefused(join(resolveDir, path))
         ? { path: basename(path), namespace: 'of Node' }
         : undefined,
     )

@@ -1,11 +1,12 @@
 /** The page of `engine.spec.ts`: puts what the spec asks for into the window. */
 import { RestEngine, auth, loadSqlite, resource } from '../../lib/browser.ts'
-import { Tag, askShop, logInWith, makeShop, readHash, useMembers, type Library } from './shop.ts'
+import { Event, Tag, askShop, logInWith, makeShop, readHash, useMembers, type Library } from './shop.ts'
 
 const library: Library = { RestEngine, auth, resource }
 
 const inPage = {
   RestEngine,
+  Event,
   Tag,
   loadSqlite,
   library,

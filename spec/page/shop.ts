@@ -39,7 +39,7 @@ export const Tag = defineEntity({
   properties: () => ({ id: p.integer().primary(), name: p.string().unique(), orders: () => p.manyToMany(Order).mappedBy('tags') }),
 })
 
-const Event = defineEntity({ name: 'Event', properties: () => ({ id: p.integer().primary(), text: p.string() }) })
+export const Event = defineEntity({ name: 'Event', properties: () => ({ id: p.integer().primary(), text: p.string() }) })
 
 const pause = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 2))
 

@@ -16,8 +16,6 @@ import { readListNow, type ListNow, type TouchedList } from '../sql/list-changes
 import type { Content } from './content.ts'
 import { havePlainLinks, isChecked } from './database/plain-links.ts'
 import { SQLITE } from './dialect.ts'
-import { explainStatements } from './explain/explain.ts'
-import { findUnindexedLinks } from './explain/explain.ts'
 import { Observers } from './observers.ts'
 import { OrmHost } from './orm-host.ts'
 import { SharedSqliteDialect } from './orm/shared-dialect.ts'
@@ -97,11 +95,13 @@ export class SqliteConnection extends OrmConnection implements Connection {
     this.content.handle.db.prepare(statement.sql)
   }
 
-  explain(statements: readonly RunStatement[]): StatementsExplained {
+  async explain(statements: readonly RunStatement[]): Promise<StatementsExplained> {
+    const { explainStatements } = await import('./explain/explain.ts')
     return explainStatements(this.content.handle.db, statements)
   }
 
-  unindexedLinks(resources: readonly Resource[], rows: number): UnindexedLink[] {
+  async unindexedLinks(resources: readonly Resource[], rows: number): Promise<UnindexedLink[]> {
+    const { findUnindexedLinks } = await import('./explain/explain.ts')
     return findUnindexedLinks(this.content.handle.db, resources, rows)
   }
 

@@ -10,6 +10,7 @@ import { SqliteConnection } from './connection.ts'
 import { Content } from './content.ts'
 import { CountingDriver } from './orm/counting-driver.ts'
 import { DRIVER_MEMBERS } from './orm/driver.ts'
+import { prepareBytes } from './driver/open-raw.ts'
 import type { DescribedModel } from '../introspect/entities.ts'
 import { adaptFormulas } from './foreign/formula.ts'
 import { ForeignModel } from './foreign/model.ts'
@@ -88,7 +89,7 @@ export async function openSqlite(opening: Opening<string>): Promise<Opened> {
 /** Explains errors of SQLite, also of asynchronous work. */
 function inOneLine<T>(path: string, work: () => Awaitable<T>): Awaitable<T> {
   const rethrow = (error: unknown): never => {
-    throw fileError(error, path)
+    throw path === ':memory:' ? error : fileError(error, path)
   }
   try {
     const done = work()
@@ -178,7 +179,14 @@ async function openWith(opening: Opening<string>, { handle, foreign, found, hasO
   followClock(connection.orm)
   if (foreign.isForeign) connection.content.addForeignFunctions()
   requireKeys(connection.orm, handle.db, notes)
+  if (holdsBytes(connection.orm)) await prepareBytes()
   return connection
+}
+
+function holdsBytes(orm: SqliteConnection['orm']): boolean {
+  return [...orm.getMetadata()].some(({ props }) =>
+    props.some(({ runtimeType, columnTypes }) => runtimeType === 'Buffer' || (columnTypes ?? []).some(type => /blob/i.test(type))),
+  )
 }
 
 interface Begun {

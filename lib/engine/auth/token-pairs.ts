@@ -2,7 +2,7 @@
  * Issues tokens, with the option `refresh` in families: a log-in begins a family with a token and a refresh token, good for another pair. A
  * family ends at log-out, and when a refresh token comes twice: a thief has sent one (RFC 9700 section 4.14.2).
  */
-import { secrets } from '../../foundation/runtime/secrets.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import type { Claims } from '../../model/hook-context.ts'
 import type { LogInStore } from '../../records/database/log-in-store.ts'
 import type { AuthModule } from './auth-module.ts'
@@ -39,7 +39,7 @@ export class TokenPairs {
   issue(sub: string, state: string, family?: string): Issued {
     const { ttl, refresh } = this.#options
     if (refresh === undefined) return { ...this.#tokens.mint(sub, state, ttl), refreshToken: undefined }
-    const fam = family ?? `family ${secrets.randomUUID()}`
+    const fam = family ?? `family ${runtime.randomUUID()}`
     const { token: refreshToken } = this.#tokens.mint(sub, state, refresh.ttl, { fam, use: 'refresh' })
     return { ...this.#tokens.mint(sub, state, ttl, { fam }), refreshToken }
   }

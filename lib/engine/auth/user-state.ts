@@ -57,7 +57,7 @@ export function createTokenId(sub: string, state: string, key: Uint8Array): stri
 
 /** `<uuid>.<time>.`, for a mark kept beside the token. */
 export function createUnmarkedId(): string {
-  return `${secrets.randomUUID()}.${readMicroseconds().toString(36)}.`
+  return `${runtime.randomUUID()}.${readMicroseconds().toString(36)}.`
 }
 
 export function isUnmarked({ jti }: Claims): boolean {

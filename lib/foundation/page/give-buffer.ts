@@ -1,9 +1,20 @@
 /** Gives a page the class Buffer, for MikroORM's copies of values. */
+import { SmallBuffer } from './small-buffer.ts'
 
-const page = globalThis as { ['Buffer']?: { from(bytes: ArrayBuffer): Uint8Array<ArrayBuffer> } }
+interface BufferClass {
+  from(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>
+}
 
+const page = globalThis as { ['Buffer']?: BufferClass }
+
+export function giveSmallBuffer(): void {
+  page['Buffer'] ??= SmallBuffer
+}
+
+/** For models with bytes: hooks may call any member. Keeps a class of the page. */
 export async function giveBuffer(): Promise<void> {
-  page['Buffer'] ??= (await import('buffer/index.js')).default.Buffer as unknown as NonNullable<(typeof page)['Buffer']>
+  if (page['Buffer'] !== SmallBuffer) return
+  page['Buffer'] = (await import('buffer/index.js')).default.Buffer
 }
 
 /** Values of entities are Buffers, as on Node. */

@@ -27,6 +27,14 @@ function nextTurn(): Promise<void> {
   })
 }
 
+/** Version 4 of RFC 9562. `crypto.randomUUID` is for HTTPS and localhost alone. */
+function randomUUID(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return formatPageBytes(bytes, 'hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
 export const runtime: Runtime = {
   environment: Object.freeze({}),
   hasFiles: false,
@@ -44,4 +52,5 @@ export const runtime: Runtime = {
   parseBytes: parsePageBytes,
   nameStatus: status => STATUS_NAMES[status],
   hash: (name, text, form) => formatPageBytes(HASHES[name](utf8ToBytes(text)), form),
+  randomUUID,
 }

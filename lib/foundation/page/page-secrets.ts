@@ -4,20 +4,11 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import type { SecretWork } from '../runtime/secrets.ts'
-import { formatPageBytes } from './page-bytes.ts'
 
 const toBytes = (secret: string | Uint8Array): Uint8Array => (typeof secret === 'string' ? utf8ToBytes(secret) : secret)
 
 function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count))
-}
-
-/** Version 4 of RFC 9562. `crypto.randomUUID` is for HTTPS and localhost alone. */
-function randomUUID(): string {
-  const bytes = randomBytes(16)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return formatPageBytes(bytes, 'hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 export const secrets: SecretWork = {
@@ -34,5 +25,4 @@ export const secrets: SecretWork = {
     return difference === 0
   },
   randomBytes,
-  randomUUID,
 }

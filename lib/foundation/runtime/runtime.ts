@@ -35,6 +35,7 @@ export interface Runtime {
   /** The reason phrase of HTTP. */
   nameStatus(status: number): string | undefined
   hash(name: 'sha256' | 'sha1' | 'md5', text: string, form: BytesForm): string
+  randomUUID(): string
 }
 
 const NODE: Runtime = {
@@ -53,6 +54,7 @@ const NODE: Runtime = {
   parseBytes: (text, form) => Buffer.from(text, form),
   nameStatus: status => builtin.http.STATUS_CODES[status],
   hash: (name, text, form) => builtin.crypto.hash(name, text, form),
+  randomUUID: () => builtin.crypto.randomUUID(),
 }
 
 export const runtime: Runtime = NODE

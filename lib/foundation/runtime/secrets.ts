@@ -19,7 +19,6 @@ export interface SecretWork {
   /** In constant time. */
   isSame(a: Uint8Array, b: Uint8Array): boolean
   randomBytes(count: number): Uint8Array
-  randomUUID(): string
 }
 
 const NODE: SecretWork = {
@@ -38,7 +37,6 @@ const NODE: SecretWork = {
   },
   isSame: (a, b) => builtin.crypto.timingSafeEqual(a, b),
   randomBytes: count => builtin.crypto.randomBytes(count),
-  randomUUID: () => builtin.crypto.randomUUID(),
 }
 
 export const secrets: SecretWork = NODE

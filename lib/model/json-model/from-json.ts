@@ -3,7 +3,7 @@
  * JavaScript and MikroORM; API names stay.
  */
 import { defineEntity, p, type EntitySchema } from '@mikro-orm/core'
-import { secrets } from '../../foundation/runtime/secrets.ts'
+import { runtime } from '../../foundation/runtime/runtime.ts'
 import { infer } from './infer.ts'
 import type { InferredAttribute, InferredCollection } from './infer-model.ts'
 import { readAttribute, type InferredType } from './infer-values.ts'
@@ -273,7 +273,7 @@ function buildAttribute(attribute: InferredAttribute, { idType }: InferredCollec
       case 'id':
         if (idType === 'integer') return applyNaming(p.integer().primary(), naming)
         return applyNaming(
-          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => secrets.randomUUID()),
+          (idType === 'uuid' ? p.uuid() : p.text()).primary().onCreate(() => runtime.randomUUID()),
           naming,
         )
       case 'plain': {

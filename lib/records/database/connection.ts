@@ -114,9 +114,9 @@ export interface Connection extends RowConnection, EntityConnection {
   readNow<T>(reading: () => Reading<T>): Awaitable<T>
   /** Counts at one moment. */
   countRows(tables: readonly string[]): Awaitable<readonly number[]>
-  explain(statements: readonly RunStatement[]): Awaitable<StatementsExplained>
+  explain(statements: readonly RunStatement[]): Promise<StatementsExplained>
   /** Finds links and foreign keys without index, in tables above so many rows. */
-  unindexedLinks(resources: readonly Resource[], rows: number): Awaitable<UnindexedLink[]>
+  unindexedLinks(resources: readonly Resource[], rows: number): Promise<UnindexedLink[]>
   observe(traces: Traces): void
   record(watched: Watched, owner: ChangeOwner): ChangeRecorder
   /** For functions and SQL of the model. */

@@ -1,4 +1,5 @@
 /** What specs take of the class Buffer, in a page: the package `buffer` does not know the form `base64url`. */
+import buffer from 'buffer/index.js'
 
 interface BufferLike {
   toString(form?: string): string
@@ -8,8 +9,9 @@ interface BufferClass {
   readonly prototype: BufferLike
 }
 
-export function completeBuffer(): void {
-  const given = (globalThis as unknown as { readonly Buffer: BufferClass }).Buffer
+export function giveWholeBuffer(): void {
+  const given = buffer.Buffer as unknown as BufferClass
+  Object.assign(globalThis, { Buffer: given })
   const { from } = given
   const write = given.prototype.toString
   given.from = (value, form) =>

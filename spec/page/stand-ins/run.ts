@@ -3,12 +3,13 @@
  * result, and the answer names the next file.
  */
 import { loadSqlite } from '../../../lib/databases/sqlite/wasm/load-page-sqlite.ts'
-import { completeBuffer } from './buffer.ts'
+import { giveWholeBuffer } from './buffer.ts'
 import { standInForProcess } from './process.ts'
 import { runDeclared, type RunResult } from './test.ts'
 
 standInForProcess()
-const loading = loadSqlite('/sqlite3.wasm').then(completeBuffer)
+giveWholeBuffer()
+const loading = loadSqlite('/sqlite3.wasm')
 
 /** @param runs of each property; undefined: as on Node */
 async function runFile(path: string, leftOut: readonly string[], runs?: number): Promise<RunResult> {

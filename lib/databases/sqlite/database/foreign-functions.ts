@@ -4,7 +4,6 @@
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
-import { secrets } from '../../../foundation/runtime/secrets.ts'
 import { splitList } from '../sql/stored-list.ts'
 
 type FunctionValue = string | number | bigint | Uint8Array | null
@@ -164,7 +163,7 @@ const STABLE: Readonly<Record<string, Fn>> = {
 
 export function addForeignFunctions(db: RawDatabase, now: () => Date): void {
   for (const [name, work] of Object.entries(STABLE)) db.function(name, { deterministic: true, varargs: true }, work)
-  for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid']) db.function(name, { varargs: true }, () => secrets.randomUUID())
+  for (const name of ['gen_random_uuid', 'uuid_generate_v4', 'uuid']) db.function(name, { varargs: true }, () => runtime.randomUUID())
   // In milliseconds. Two calls in a statement may differ slightly.
   for (const name of ['now', 'clock_timestamp', 'sysdate', 'utc_timestamp']) db.function(name, { varargs: true }, () => now().getTime())
   db.function('unix_timestamp', { varargs: true }, () => Math.floor(now().getTime() / 1000))

@@ -14,3 +14,8 @@ export function isRawError(error: unknown): error is RawError {
 export function toRawBytes(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
+
+/** Models with bytes. */
+export function prepareBytes(): Promise<void> | undefined {
+  return undefined
+}

@@ -1,41 +1,14 @@
 /** Compares a table of a file with the entities. Finds parts to add, lasting differences, and faults. */
 import { findAffinity } from '../database/affinity.ts'
-import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef, SchemaHelper, TableDifference } from '@mikro-orm/sqlite'
-import type { RawDatabase } from '../driver/raw-database.ts'
+import type { CheckDef, Column, DatabaseTable, ForeignKey, IndexDef } from '@mikro-orm/sqlite'
 import { UuidType, type MikroORM } from '@mikro-orm/core'
 import { suggestFill } from '../../orm/suggest-fill.ts'
+import { formatColumn, formatIndexName, isFree, type Comparing } from './create-table.ts'
 import { foldCase, type Catalog, type ExistingTable } from './existing-table.ts'
 import { hasSameDelete } from './link-rules.ts'
 import { readDeclared } from '../introspect/column-type.ts'
 import type { FileColumn as ExistingColumn } from '../introspect/introspect.ts'
 import { name as quoted } from '../../sql/sql.ts'
-
-export interface Addition {
-  /** `the column "product"."price"` */
-  readonly what: string
-  readonly sql: string
-  /** A note instead of a unique index, if rows have equal values. */
-  readonly orNote?: string
-}
-
-export class Findings {
-  readonly additions: Addition[] = []
-  readonly notes: string[] = []
-  /** The file is refused. */
-  readonly faults: string[] = []
-  readonly ways: string[] = []
-  readonly otherTypes: { readonly table: string; readonly column: string }[] = []
-}
-
-export interface Comparing {
-  readonly orm: MikroORM
-  readonly db: RawDatabase
-  readonly catalog: Catalog
-  readonly helper: SchemaHelper
-  readonly findings: Findings
-  /** In lower case. */
-  readonly made: Set<string>
-}
 
 export function compareTable(targets: readonly DatabaseTable[], existing: ExistingTable, comparing: Comparing): void {
   const { notes } = comparing.findings
@@ -70,42 +43,6 @@ export function compareTable(targets: readonly DatabaseTable[], existing: Existi
     notes.push(`${existing.name}: the file has a view of this name without an INSTEAD OF trigger, so writes to it are refused.`)
 }
 
-/**
- * Adds the parts of all entities of the table.
- *
- * @param targets MikroORM lists a table twice that two circles of links share
- */
-export function createTable(targets: readonly DatabaseTable[], comparing: Comparing): void {
-  const { helper, made, findings, catalog } = comparing
-  const [target, ...narrower] = targets.toSorted((a, b) => b.getColumns().length - a.getColumns().length) as [
-    DatabaseTable,
-    ...DatabaseTable[],
-  ]
-  const clash = catalog.objects.get(foldCase(target.name))
-  if (clash !== undefined) {
-    findings.faults.push(`the table "${target.name}" cannot be created, since an index of "${clash.table}" has its name`)
-    return
-  }
-  made.add(foldCase(target.name))
-  const [table, ...others] = helper.createTable(target)
-  findings.additions.push({ what: `the table "${target.name}"`, sql: table! })
-  const indexes = new Map(target.getIndexes().map(index => [formatStatement(helper.createIndex(index, target)), index]))
-  for (const sql of new Set(others)) {
-    const index = indexes.get(sql)
-    if (index === undefined) findings.additions.push({ what: `a trigger of "${target.name}"`, sql })
-    else if (isFree(target, formatIndexName(index), comparing))
-      findings.additions.push({ what: `the index "${formatIndexName(index)}"`, sql })
-  }
-  for (const other of narrower)
-    for (const column of other.getColumns().filter(({ name }) => !target.hasColumn(name)))
-      findings.additions.push({ what: `the column "${target.name}"."${column.name}"`, sql: formatColumn(other, column, helper) })
-}
-
-function formatStatement(sql: string): string {
-  const text = sql.trim()
-  return text === '' || text.endsWith(';') ? text : `${text};`
-}
-
 function findColumn({ columns }: ExistingTable, name: string): ExistingColumn | undefined {
   return columns.find(column => foldCase(column.name) === foldCase(name))
 }
@@ -130,17 +67,6 @@ function addColumn(target: DatabaseTable, column: Column, existing: ExistingTabl
       return cannot(', since its default is an expression, and the table has rows: make it a constant')
   }
   findings.additions.push({ what, sql: formatColumn(target, column, helper) })
-}
-
-function formatColumn(target: DatabaseTable, column: Column, helper: SchemaHelper): string {
-  // A copy: MikroORM deletes a foreign key written into the column.
-  const difference = { toTable: target, addedForeignKeys: { ...target.getForeignKeys() } }
-  const [sql] = (helper as AddsColumns).getAddColumnsSQL(target, [column], difference as TableDifference)
-  return sql!
-}
-
-interface AddsColumns {
-  getAddColumnsSQL(table: DatabaseTable, columns: Column[], difference: TableDifference): string[]
 }
 
 function compareColumn(column: Column, found: ExistingColumn, { name: table, kind, key }: ExistingTable, comparing: Comparing): void {
@@ -236,26 +162,6 @@ export function isThere({ unique, columnNames, columns }: IndexDef, existing: Ex
   const begins = (others: readonly (string | undefined)[]): boolean =>
     columnNames.every((name, at) => others[at] !== undefined && foldCase(others[at]) === foldCase(name))
   return begins(existing.key) || existing.indexes.some(index => !index.partial && begins(index.columns))
-}
-
-/** The name in a statement of the entity, or MikroORM's. */
-export function formatIndexName({ expression, keyName }: IndexDef): string {
-  const match =
-    /^\s*create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:"(?<double>[^"]+)"|`(?<back>[^`]+)`|\[(?<bracket>[^\]]+)\]|(?<word>[\w$]+))/i.exec(
-      expression ?? '',
-    )?.groups
-  return match?.['double'] ?? match?.['back'] ?? match?.['bracket'] ?? match?.['word'] ?? keyName
-}
-
-function isFree({ name: table }: DatabaseTable, name: string, { catalog, made, findings }: Comparing): boolean {
-  const clash = catalog.objects.get(foldCase(name))
-  if (clash === undefined && !made.has(foldCase(name))) {
-    made.add(foldCase(name))
-    return true
-  }
-  const place = clash === undefined || clash.type === 'index' ? `an index of "${clash?.table ?? table}"` : `a ${clash.type}`
-  findings.notes.push(`${table}: its index "${name}" is left out, since ${place} has that name.`)
-  return false
 }
 
 function noteForeignKey(key: ForeignKey, own: DatabaseTable, existing: ExistingTable, added: ReadonlySet<string>): string[] {

@@ -1,5 +1,5 @@
 /** Loads SQLite's WebAssembly for the engines of a page (`loadSqlite`). */
-import { giveBuffer } from '../../../foundation/page/give-buffer.ts'
+import { giveSmallBuffer } from '../../../foundation/page/give-buffer.ts'
 import { loadSqlite as start } from './open-wasm.ts'
 import { webAssembly, type WasmModule } from './web-assembly.ts'
 
@@ -8,7 +8,8 @@ export type SqliteSource = string | URL | Response | Promise<Response> | ArrayBu
 
 /** @throws Error for an address that gives no WebAssembly of SQLite */
 export async function loadSqlite(wasm: SqliteSource): Promise<void> {
-  await Promise.all([start(() => compile(wasm)), giveBuffer()])
+  giveSmallBuffer()
+  await start(() => compile(wasm))
 }
 
 async function compile(wasm: SqliteSource): Promise<WasmModule> {

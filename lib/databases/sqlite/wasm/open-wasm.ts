@@ -1,4 +1,5 @@
 /** Opens SQLite in WebAssembly, in memory, for pages. The twin of `driver/open-raw.ts`. */
+import { giveBuffer } from '../../../foundation/page/give-buffer.ts'
 import type { RawError, RawOptions } from '../driver/raw-database.ts'
 import { startSqlite, type Sqlite } from './load-sqlite.ts'
 import { SqliteError } from './sqlite-error.ts'
@@ -40,4 +41,9 @@ export function isRawError(error: unknown): error is RawError {
 
 export function toRawBytes(bytes: Uint8Array): Uint8Array {
   return bytes
+}
+
+/** Values of the model have the class Buffer. */
+export function prepareBytes(): Promise<void> | undefined {
+  return giveBuffer()
 }

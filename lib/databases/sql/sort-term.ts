@@ -102,7 +102,7 @@ function throughList(term: SortTerm, first: number, owner: FromClause): Sql {
 }
 
 /** Kinds of keys that are equal in JavaScript if equal in the database. */
-const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'string', 'uuid'])
+const PLAIN_KEYS: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid'])
 
 /** Behind a to-one relation or a list with shared members, many records count the same list: one count serves all. */
 function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromClause): boolean {
@@ -111,7 +111,7 @@ function comesBack({ hops, attribute, classes }: SortTerm, { resource }: FromCla
   const isShared = hops.slice(0, last).some(hop => hop.kind === 'toOne' || hop.via.kind === 'pivot')
   const isByKey = hops.every(hop => (hop.kind === 'toOne' ? hop.targetKey : findTargetKey(hop)) === undefined)
   const isPlain = [resource, ...hops.map(({ target }) => target)].every(({ key }) =>
-    key.every(({ type }) => PLAIN_KEYS.has(type.kind) && type.loose !== true && type.codec === undefined),
+    key.every(({ type }) => PLAIN_KEYS.has(type.kind) && type.loose !== true && type.collated !== true && type.codec === undefined),
   )
   return isShared && isByKey && isPlain
 }

@@ -197,7 +197,7 @@ export class RestEngine<Name extends string = string> {
 
   /**
    * Runs work in a context of its own: requests go to interceptions made in the work, then to other interceptions of this engine.
-   * Interceptions made in the work end with the work. For code outside of test runners, and for tests with several engines.
+   * Interceptions made in the work end with the work. For code outside of test runners, and tests with several engines.
    *
    * @returns the result of the work
    * @throws any error of the work; Error when the engine is closed.
@@ -284,8 +284,8 @@ export class RestEngine<Name extends string = string> {
 
   /**
    * Tries the promises of the API with generated requests, good and bad: answers match the OpenAPI document, pages add up, filters split
-   * the list, written values read back, bad requests are refused. Runs in a fork: the engine's data stay. Hooks, routes and other functions
-   * of the application run, with effects outside of the engine.
+   * the list, written values read back, bad requests are refused. Runs in a fork: the engine's data stay. Functions of the application run,
+   * with effects outside of the engine.
    *
    * @returns plain data, with each failure in plain words and the requests that repeat it; `String(report)` is a text
    * @throws TypeError, RangeError for options that are unknown or not of their form; Error when the engine is closed, or inside a write.
@@ -325,8 +325,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * The journal: the last 1,000 answered requests, or as many as the option `journal` sets, the newest last. A new array of frozen entries.
-   * `[secret]` stands in the place of tokens and passwords.
+   * The journal: the last 1,000 answered requests (option `journal`), the newest last. A new array of frozen entries. `[secret]` stands in
+   * the place of tokens and passwords.
    *
    * @example
    * const [entry] = engine.requests.filter(({ method, path }) => method === 'POST' && path === '/v1/orders')
@@ -606,8 +606,8 @@ export class RestEngine<Name extends string = string> {
   }
 
   /**
-   * Mints a token, for tests, for the user as stored at present. A later change of the password ends the token. On PostgreSQL the user is
-   * read after the return; where the server cannot be asked, the use of the token says so.
+   * Mints a token, for tests. A later change of the user's password ends the token. On PostgreSQL the user is read after the return: a
+   * failure shows when the token is used.
    *
    * @param user an entity, or the ID of one
    * @param options `ttl` in seconds; default: that of the module; a negative one gives a token that has expired

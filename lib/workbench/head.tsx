@@ -147,7 +147,6 @@ async function readUsers(): Promise<{ readonly id: string; readonly label: strin
   })
 }
 
-/** The choice `New …`, no name of a world. */
 const OTHER = '\n'
 
 function WorldChoice() {

@@ -168,7 +168,6 @@ function Navigation() {
   )
 }
 
-/** Links to the docs and to the list of engines. */
 function Elsewhere() {
   const { home, docs } = outline.value ?? {}
   return (

@@ -1,5 +1,5 @@
 /**
- * Decides by Host and Origin which requests a server takes. A loopback address is open to every browser of this machine: a page whose name
+ * Decides by Host and Origin which requests a server takes. Every browser of this machine reaches a loopback address: a page whose name
  * points to 127.0.0.1 (DNS rebinding) could read, any page could send without a preflight. Refuses with request_malformed, host_not_allowed
  * and origin_not_allowed.
  */

@@ -242,7 +242,6 @@ export class RequestListener {
     })
   }
 
-  /** Answers a preflight, or OPTIONS of the server. */
   #answerHere(sent: SentRequest): TransportResponse | undefined {
     const { request } = sent
     const { method = '' } = request

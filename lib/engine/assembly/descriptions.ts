@@ -21,12 +21,12 @@ export interface OpenApiOptions {
   readonly openapi?: '3.1' | '3.2'
   /**
    * Summaries, descriptions, examples, headers, patterns, single statuses of refusals, and parameters of paths below a record. Default:
-   * false, enough for generated clients: refusals are one answer `4XX`.
+   * false, enough for generated clients.
    */
   readonly details?: boolean
   /**
-   * Says all at each place, with all details: plain attributes have paths, operations list each status, filters explain operators. Default:
-   * false; the document would be several times as large.
+   * Says all at each place: plain attributes have paths, operations list each status, filters explain operators. The document is several
+   * times as large. Default: false.
    */
   readonly attributes?: boolean
   /**

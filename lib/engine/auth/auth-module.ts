@@ -18,7 +18,7 @@ export interface AuthOptions<E extends object = any> {
    * long enough, without `authenticate`, and no hook, subscriber, setter or type may hash.
    */
   readonly hash?: boolean
-  /** Whether a stored text without a hash is the password itself. Default: true if the property is not hidden, and `hash` not given. */
+  /** Whether a stored text may be the password itself. Default: true if the property is not hidden, and `hash` not given. */
   readonly plain?: boolean
   /** Life of a token, in seconds. Default 3600. */
   readonly ttl?: number
@@ -26,10 +26,7 @@ export interface AuthOptions<E extends object = any> {
   readonly secret?: string
   /** Replaces the check of identifier and password: returns the user (an entity, or an ID), or nothing. */
   readonly authenticate?: (credentials: unknown, ctx: HookContext) => unknown
-  /**
-   * Finds the credentials in a log-in's body, also for `authenticate`: `body => body.user`. A throw refuses the body with 400. Default: the
-   * body itself.
-   */
+  /** Finds the credentials in a log-in's body, also for `authenticate`: `body => body.user`. A throw is a 400. Default: the body itself. */
   // oxlint-disable-next-line typescript/no-explicit-any -- what a client sends has no type yet
   readonly credentials?: (body: any) => unknown
   /**

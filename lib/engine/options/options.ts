@@ -18,8 +18,8 @@ import type { CompiledEnvelope, EnvelopeOption } from './shape-answer.ts'
 export interface EngineOptions {
   /**
    * The config of an application's MikroORM, as `mikro-orm.config` exports it: an object, a list (`orm: { contextName }` chooses), a
-   * function or a promise. The connection is `database`, else the config's SQLite file or PostgreSQL server, else SQLite in memory.
-   * Default: none.
+   * function or a promise. Connects to `database`, else the config's SQLite file or PostgreSQL server, else SQLite in memory. Default:
+   * none.
    */
   readonly config?: object
   /**
@@ -50,8 +50,8 @@ export interface EngineOptions {
    */
   readonly renamed?: Evolving['renamed']
   /**
-   * For `schema: 'evolve'`: drops columns and tables that the model lacks. True: those without any value; others are refused by name; a
-   * list: the named, `['note.body', 'trip']`, with their values; `all`: every such column and table. Default: false.
+   * For `schema: 'evolve'`: drops columns and tables that the model lacks. True: those without any value, others are refused; a list: the
+   * named, `['note.body', 'trip']`, with values; `all`: every one. Default: false.
    */
   readonly drop?: Evolving['drop']
   /**
@@ -60,15 +60,15 @@ export interface EngineOptions {
    */
   readonly copies?: number
   /**
-   * Clients may only read, and log in and out: POST, PUT, PATCH and DELETE are 405. A file is opened for reading only, and must hold all
-   * that the entities need. Default: false.
+   * Clients may only read, and log in and out: POST, PUT, PATCH and DELETE are 405. A file must hold all that the entities need. Default:
+   * false.
    */
   readonly readOnly?: boolean
   /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The engine sets database, driver and entities. */
   readonly orm?: Partial<OrmOptions>
   /**
    * Functions that triggers of a SQLite file call, and only the file's own program has: `{ title_sort: title => ... }`. Functions take and
-   * give values of SQLite, and wait for nothing. Default: none; `notes` names missing functions.
+   * give values of SQLite, synchronously. Default: none; `notes` names missing functions.
    */
   readonly functions?: SqlFunctions
   /** Finds the entity of a resource name in the URL, instead of the default look-up. Nothing means 404. */
@@ -97,8 +97,7 @@ export interface EngineOptions {
   readonly parameters?: Readonly<Record<string, string | CustomParameter>>
   /**
    * Takes forms as bodies of POST, PUT and PATCH, over HTTP, `fetch` and interception: `application/x-www-form-urlencoded`, and the text
-   * fields of `multipart/form-data`. A page of any site can send a form, so a cookie alone must not allow a write. Default: false: a form
-   * is 415.
+   * fields of `multipart/form-data`. Any site's page can send a form: a cookie alone must not allow a write. Default: false: a form is 415.
    */
   readonly forms?: boolean
   /**
@@ -111,8 +110,8 @@ export interface EngineOptions {
   /** Log-in by token. Default: off. */
   readonly auth?: AuthModule
   /**
-   * Records for empty tables, by resource name, loaded before `create` resolves. A table with rows is left alone, with a note. Or a Seeder
-   * class of `@mikro-orm/seeder`, for an empty database; `true`, for the seeder of MikroORM's config; or a list, in order. Default: none.
+   * Records for empty tables, by resource name. A table with rows is left alone, with a note. Or a Seeder class of `@mikro-orm/seeder`, for
+   * an empty database; `true`, for the seeder of MikroORM's config; or a list, in order. Default: none.
    */
   readonly seed?: Seeds
   /** Named seeds, each in the place of `seed`: see `engine.scenario`. Default: none. */
@@ -124,8 +123,8 @@ export interface EngineOptions {
   /** Status of a deletion: 200 (the default), with the old record, or 204 without a body. */
   readonly deletedStatus?: 200 | 204
   /**
-   * Another form of answers: templates whose values name parts and whose keys may hold `{plural}` and `{singular}`, or `'bare'`. Requests
-   * inside of requests keep the engine's own form. Default: the engine's own form.
+   * Another form of answers: templates of parts by key, perhaps with `{plural}` or `{singular}`, or `'bare'`. Inner requests keep the
+   * engine's form. Default: the engine's form.
    *
    * @example { list: { '{plural}': 'records', '{plural}Count': 'count' }, record: { '{singular}': 'record' } }
    */
@@ -144,16 +143,13 @@ export interface EngineOptions {
    * with a `RestError` (409 `faults_unmet`) that names each: no test passes because a failure never came.
    */
   readonly unmetFaults?: UnmetFaults
-  /**
-   * Adds the header `Server-Timing` to answers: the time of each stage. For development: clients see how the server spends its time.
-   * Default: false.
-   */
+  /** Adds the header `Server-Timing` to answers, with the time of each stage, for development. Default: false. */
   readonly serverTiming?: boolean
   /** Notes of the model's maker, such as `fromJson`, at the start of `engine.notes`. Default: none. */
   readonly notes?: readonly string[]
   /**
-   * Called with each error that is answered with a status of 500 or above. Default: writes request, error and stack to standard error,
-   * except a `RestError` that was thrown without a cause.
+   * Called with each error answered with a status of 500 or above. Default: writes request, error and stack to standard error, except a
+   * `RestError` without a cause.
    */
   readonly onError?: (error: unknown, request: FailedRequest) => void
 }

@@ -1,7 +1,6 @@
 /**
  * Gives repeatable random numbers. A text names each stream: giving one value leaves others unchanged. The generator is sfc32 (Chris
- * Doty-Humphrey, PractRand, public domain), its 128 bits of state the first 16 bytes of the name's SHA-256. Only 32-bit integers and one
- * division: the same bits on every machine and Node version.
+ * Doty-Humphrey, PractRand, public domain), with the first 16 bytes of the name's SHA-256 as state: the same bits on every machine.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 

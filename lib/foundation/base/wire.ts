@@ -26,7 +26,7 @@ export interface WireAnswer {
   readonly headers?: Readonly<Record<string, string>>
   /** A string or Uint8Array goes out unchanged, any other value as JSON. */
   readonly body?: unknown
-  /** Marks a refused write of a repeatable wire: another request was faster, so `answer` is asked once more, in a new transaction. */
+  /** After a refused write of a repeatable wire: runs `answer` once more, in a new transaction. */
   readonly again?: boolean
 }
 
@@ -107,7 +107,7 @@ export interface WireList {
 export interface WireLogIn {
   /** The resource of the users. */
   readonly users: string
-  /** The names of a log-in's members, unless the application reads credentials of its own. */
+  /** The names of a log-in's members, by default. */
   readonly identifier: string
   readonly password: string
   /** The life of a token, in seconds. */
@@ -124,8 +124,8 @@ type IdPart = string | number | bigint
 type IdOfWire = IdPart | readonly IdPart[]
 
 /**
- * Each call is a whole request in the engine's own grammar, with the rights of the caller: log-in, access, scopes, write rules, validation,
- * limits and hooks hold. A refusal is a `RestError` with `status`, `code`, `message` and `errors`.
+ * Each call is a whole request in the engine's grammar, with the caller's rights, validation, limits and hooks. A refusal is a `RestError`
+ * with `status`, `code`, `message` and `errors`.
  */
 export interface WireApi {
   readonly resources: readonly WireResource[]
@@ -158,8 +158,7 @@ export interface WireError {
 }
 
 /**
- * Answers in the grammar of an application's own backend, in the place of the engine's own. Ways in alone use a wire; `engine.handle` keeps
- * the engine's grammar.
+ * Answers in the grammar of an application's own backend. `engine.handle` keeps the engine's grammar.
  *
  * @example
  * const wire = {

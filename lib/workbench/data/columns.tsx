@@ -59,7 +59,7 @@ function measure(table: Element | null): Record<string, number> {
   return Object.fromEntries(heads.map(head => [head.dataset['column'] ?? '', head.offsetWidth]))
 }
 
-/** Drags a column's right edge; a double click goes back to usual widths. The menu does the same by keyboard. */
+/** Drags a column's right edge; a double click goes back to usual widths. */
 export function Grip({ resource, column }: { readonly resource: string; readonly column: string }) {
   const start = useRef<{ readonly x: number; readonly widths: Readonly<Record<string, number>> } | undefined>(undefined)
   return (

@@ -3,7 +3,6 @@ import type { OutlinedResource, OutlinedAttribute } from '../../description/outl
 import type { ParameterNames } from './list-query.ts'
 
 interface Suggestion {
-  /** Replaces the text from `from` to the caret. */
   readonly text: string
   readonly hint: string
 }

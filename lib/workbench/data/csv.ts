@@ -51,7 +51,6 @@ function checkWidth(file: CsvFile): CsvFile {
   return file
 }
 
-/** The most frequent separator of the first line. */
 function findSeparator(text: string): string {
   const [first = ''] = text.split(/[\r\n]/, 1)
   const bare = first.replaceAll(/"(?:[^"]|"")*"/g, '')

@@ -1,4 +1,4 @@
-/** Edits a value in its cell. Enter, Tab and leaving the cell save, Escape cancels; a refusal appears below the field. */
+/** Edits a value in the table. Enter, Tab and leaving the cell save, Escape cancels; a refusal appears below the field. */
 import type { RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../state/ask.ts'
@@ -103,7 +103,6 @@ interface Saving {
   readonly record: AnyRecord
   readonly id: string
   readonly column: OutlinedAttribute
-  /** The value before; of a link, the ID. */
   readonly before: unknown
   readonly onLeave: (where: Leaving) => void
 }

@@ -79,7 +79,7 @@ function Choice({ attribute, label, draft, before, faultId, onChange }: FieldPro
 }
 
 interface PickerProps extends Pick<FieldProps, 'attribute' | 'label' | 'draft' | 'onChange'> {
-  /** In a cell Tab moves to the next cell. */
+  /** In a cell, Tab moves to the next cell. */
   readonly isReached: boolean
 }
 
@@ -118,7 +118,7 @@ function Picker({ attribute: { type }, label, draft, isReached, onChange }: Pick
 interface NullButtonProps {
   readonly label: string
   readonly isNull: boolean
-  /** In a cell, Tab moves on, and Alt 0 sets null. */
+  /** In a cell, Alt 0 sets null. */
   readonly isReached: boolean
   readonly onChange: (draft: FieldDraft) => void
 }

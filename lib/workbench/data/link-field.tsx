@@ -1,4 +1,4 @@
-/** The field of a link, which searches for a record by name or ID. */
+/** The field of a link. Searches for a record by name or ID. */
 import type { RefObject } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Combobox, type Choice } from '../parts/combobox.tsx'
@@ -11,7 +11,6 @@ import type { FieldDraft } from './input-text.ts'
 interface LinkFieldProps {
   readonly label: string
   readonly target: OutlinedResource
-  /** ID and name of the linked record. */
   readonly shown: string
   readonly nullable: boolean
   readonly placeholder: string

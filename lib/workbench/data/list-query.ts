@@ -11,7 +11,7 @@ export type ParameterNames = Readonly<Record<'limit' | 'offset' | 'sort' | 'dept
 
 export interface ShownQuery {
   readonly asked: string
-  /** Without names of linked records, for callers who may not read linked records. */
+  /** Without names of linked records, which the caller may not read. */
   readonly plain: string
   readonly limit: number
   readonly offset: number

@@ -131,7 +131,7 @@ function usePage(at: string, asked: ShownQuery) {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Chosen records of the page: an action on a record out of sight would surprise. */
+/** Of the page: an action on a record out of sight would surprise. */
 function usePicked(at: string, page: ShownPage | undefined, resource: OutlinedResource) {
   const [all, setPicked] = useState(NONE)
   useEffect(() => setPicked(NONE), [at])

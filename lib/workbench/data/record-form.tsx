@@ -1,4 +1,4 @@
-/** The form that creates or edits a record. Sends all changes in one request; errors appear below the fields. */
+/** Creates or edits a record. Sends all changes in one request; errors appear below the fields. */
 import type { RefObject } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ErrorNotice } from '../parts/notice.tsx'

@@ -1,4 +1,4 @@
-/** The panel beside a list, which shows, edits and deletes a record. */
+/** Shows, edits and deletes a record beside a list. */
 import { useState } from 'preact/hooks'
 import { CopyMenu } from '../parts/copy-menu.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'

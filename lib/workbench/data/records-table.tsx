@@ -28,7 +28,6 @@ interface RecordsTableProps {
   readonly onPick: (ids: readonly string[], isPicked: boolean) => void
   readonly hrefOf: (id: string) => string
   readonly onSort: (path: string) => void
-  /** The value is too large for its cell. */
   readonly onLarge: (id: string, name: string) => void
 }
 

@@ -49,7 +49,7 @@ export function changeRecords(resource: OutlinedResource, ids: readonly string[]
   return writeEach('PATCH', resource, ids, body)
 }
 
-/** Sends a request for each record, as an app would; goes on after a refusal. */
+/** A request for each record, as from an app; goes on after a refusal. */
 async function writeEach(method: string, resource: OutlinedResource, ids: readonly string[], body?: object): Promise<SeveralFaults> {
   const faults: string[] = []
   const named = ids.length === 1 ? `${resource.singular} ${ids[0]}` : `${ids.length} ${resource.name}`

@@ -42,7 +42,6 @@ async function read(target: OutlinedResource, filter: string, signal: AbortSigna
   })
 }
 
-/** An attribute `limit` is filtered by `limit_`. */
 export function filterName(name: string): string {
   return Object.values(parameterNames()).includes(name) ? `${encodeSoftly(name)}_` : encodeSoftly(name)
 }

@@ -17,7 +17,6 @@ interface ComboboxProps {
   readonly isOpen?: boolean
   /** Typing chooses the first option, and taking an option closes the list. */
   readonly isEager?: boolean
-  /** IDs of elements such as an error text. */
   readonly describedBy?: string | undefined
   readonly isInvalid?: boolean
   readonly onInput: (value: string, caret: number) => void

@@ -2,7 +2,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
 interface Loaded<T> {
-  /** The last data, also during the next read. */
   readonly data: T | undefined
   readonly error: Error | undefined
   readonly isLoading: boolean

@@ -221,7 +221,6 @@ function queryCode(query: readonly (readonly [string, string])[]): string {
   return inlineCode({ $: free })
 }
 
-/** For `engine.expect`: numbers of changes by resource. */
 function expectedOf(changes: readonly Change[]): string {
   const numbers: Record<string, Record<string, number>> = {}
   const words = { insert: 'inserted', update: 'updated', delete: 'deleted' } as const

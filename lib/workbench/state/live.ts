@@ -21,7 +21,7 @@ export const worlds = signal<readonly string[]>([])
 
 export const scenarios = signal<readonly string[]>([])
 
-/** Only if the server shows a recording. */
+/** Undefined unless the server shows a recording. */
 export const recording = signal<ShownTest | undefined>(undefined)
 
 /** Why a watched file's model is not served. */

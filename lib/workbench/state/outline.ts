@@ -29,7 +29,6 @@ let known = ''
 /** Names gone, and new, since the server was away. */
 export const modelChange = signal<string | undefined>(undefined)
 
-/** Compares with the outline before the server's absence. */
 export async function reloadOutline(): Promise<void> {
   const before = outline.value
   await loadOutline()

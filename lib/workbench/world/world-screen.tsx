@@ -135,7 +135,7 @@ function SetTime({ time }: { readonly time: number }) {
   )
 }
 
-/** Milliseconds: less of a difference is none. */
+/** Milliseconds: a smaller difference is ignored. */
 const SAME = 2000
 
 function describe(offset: number, isFrozen: boolean, now: number): string {

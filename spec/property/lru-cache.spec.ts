@@ -49,4 +49,14 @@ describe('a bounded cache', () => {
       }),
       { label: 'weights of recent' },
     ))
+
+  it('counts a key that is set again once, and forgets what has become too heavy', () => {
+    const cache = new LruCache<number>(2, { bytes: 10, weigh: value => value })
+    cache.set('a', 4)
+    for (let time = 0; time < 5; time++) cache.set('b', 5)
+    cache.set('b', 6)
+    assert.deepEqual([cache.get('a'), cache.get('b')], [4, 6])
+    cache.set('a', 11)
+    assert.equal(cache.get('a'), undefined)
+  })
 })

@@ -35,16 +35,26 @@ export class LruCache<T> {
   }
 
   set(key: string, value: T): void {
-    const weight = this.#weights === undefined ? 0 : this.#weights.weigh(value, key)
+    const known = this.#young.get(key)
+    if (known !== undefined) this.#bytes -= this.#weigh(known, key)
+    const weight = this.#weigh(value, key)
     const most = this.#weights?.bytes ?? 0
-    if (weight > most) return
-    if (this.#young.size >= this.#size || this.#bytes + weight > most) {
+    if (weight > most) {
+      this.#young.delete(key)
+      this.#old.delete(key)
+      return
+    }
+    if ((known === undefined && this.#young.size >= this.#size) || this.#bytes + weight > most) {
       this.#old = this.#young
       this.#young = new Map()
       this.#bytes = 0
     }
     this.#young.set(key, value)
     this.#bytes += weight
+  }
+
+  #weigh(value: T, key: string): number {
+    return this.#weights === undefined ? 0 : this.#weights.weigh(value, key)
   }
 
   clear(): void {

@@ -1,6 +1,4 @@
-/**
- * The public interface. Each call goes to a part of the engine; `engine/assembly/assemble.ts` puts the parts together.
- */
+/** The class `RestEngine`, the public interface. `engine/assembly/assemble.ts` puts its parts together. */
 import type { MikroORM } from '@mikro-orm/core'
 import { findSeedNames } from './records/access/find-new-names.ts'
 import type { Authentication, PublicKey } from './engine/auth/authentication.ts'

@@ -1,4 +1,4 @@
-/** Compares values as shown in answers, sent in bodies, and written in filters. */
+/** Compares a value of an answer with a value of a body or filter, such as `"7"` with `7`. */
 import { idNames } from '../../model/key.ts'
 import type { Attribute, Resource } from '../../model/model.ts'
 import { isText, compareOrdered, type ScalarType } from '../../foundation/values/scalar-type.ts'

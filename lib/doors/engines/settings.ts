@@ -1,6 +1,6 @@
 /** Reads `MIKRO_REST_WORKBENCH`, the port of the list of engines, and `MIKRO_REST_WORKBENCH_WAIT`. */
 
-/** Engines to wait at the end, until the reader lets go. */
+/** Engines kept open at the end, until the reader of the list lets go. */
 type Waiting = 'none' | 'all' | 'failed'
 
 export interface Settings {

@@ -1,6 +1,6 @@
 /**
- * An engine in the list. The first opening begins a workbench server, on a free port of the loopback address. The engine waits at the end,
- * if the settings say so.
+ * An engine in the list. The first click starts a workbench server for the engine, on a free port of 127.0.0.1. If the settings say so, the
+ * engine waits at the end.
  */
 import { once } from 'node:events'
 import type { Server } from 'node:http'

@@ -1,7 +1,7 @@
 /**
- * Reads the body of a request, with the same rules for every transport. Gives a JSON value, undefined for no body, a FormBody, or for a
- * wire or QUERY a text or bytes. Refuses with body_too_large during the reading, at the end with media_type_unsupported, json_malformed or
- * body_invalid.
+ * Reads a body, by the same rules for every transport: JSON as a value, a form as a FormBody, the form of a QUERY as text, a wire's body
+ * as text or bytes, no body as undefined. Refuses with body_too_large during the reading, at the end with media_type_unsupported,
+ * json_malformed or body_invalid.
  */
 import { restError } from '../../foundation/errors/errors.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
@@ -133,7 +133,7 @@ function isFormType(headers: BodyHeaders): boolean {
   return mediaType(headers) === FORM
 }
 
-/** RFC 10008: 400 without a type, 415 for another type. */
+/** RFC 10008: 400 without a type, 415 for others. */
 function checkQueryType(headers: BodyHeaders): void {
   const type = headers['content-type']
   if (type === undefined || type.trim() === '')

@@ -1,4 +1,4 @@
-/** A `node:http` request in the form for error answers. */
+/** A `node:http` request as seen by error answers. */
 import type { HeaderSource } from '../../foundation/async/abort.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
 import type { MountedRequest } from './mount.ts'

@@ -1,4 +1,4 @@
-/** Notes records with keys that no path can name, such as the empty text. Other programs make such keys. */
+/** Adds notes about records with keys that no path can name, such as the empty text. Other programs make such keys. */
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import { idNames, idParts } from '../../model/key.ts'

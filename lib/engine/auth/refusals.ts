@@ -1,4 +1,4 @@
-/** The refusals of tokens and log-ins. */
+/** The errors for refused tokens and log-ins, such as token_missing. */
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 
 export function missing(): RestError {

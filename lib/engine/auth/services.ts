@@ -1,4 +1,4 @@
-/** The calls of the authentication module to the engine. */
+/** What log-in calls in the engine, such as the reading of a user. */
 import type { MikroORM } from '@mikro-orm/core'
 import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Clock } from '../../foundation/async/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * Keeps marks, which tie tokens to a user's stored password (user-state.ts), beside tokens made before the password was read, as on
- * PostgreSQL. An engine and its forks remember marks; the database keeps marks for other processes.
+ * Keeps the marks of tokens that were made before the password was read, as on PostgreSQL: other tokens carry their mark (user-state.ts).
+ * An engine and its forks remember marks; the database keeps marks for other processes.
  */
 import type { LogInStore, TokenState } from '../../records/database/log-in-store.ts'
 import { pause } from '../../foundation/async/turns.ts'

@@ -1,6 +1,6 @@
 /**
- * Ties a token to a user, by a mark of the stored password, and by the time of issue, which must follow the removal of an earlier user with
- * the same ID.
+ * Ties a token to a user by a mark, a hash of the stored password: a new password ends the token. The user's removal ends tokens, too, even
+ * if a later user gets the same ID.
  */
 import { runtime } from '../../foundation/runtime/runtime.ts'
 import { secrets } from '../../foundation/runtime/secrets.ts'
@@ -8,7 +8,7 @@ import type { Claims } from '../../model/hook-context.ts'
 import type { Resource, ScalarAttribute } from '../../model/model.ts'
 import type { RemovalState } from './authentication.ts'
 
-/** More removals share a time, `#floor`. */
+/** Older removals share one time, `#floor`. */
 const MAX_REMOVALS = 10_000
 
 const MARK_BYTES = 18

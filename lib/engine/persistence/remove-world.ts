@@ -1,4 +1,4 @@
-/** `removeWorld(name)`, for pages. */
+/** `removeWorld(name)` deletes a world of an earlier page. */
 import { claimName } from './claim-name.ts'
 import { findPlace } from './world-place.ts'
 

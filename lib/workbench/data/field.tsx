@@ -1,4 +1,4 @@
-/** The field of a value, perhaps a select, a search for records, or a text field. Null is a separate choice. */
+/** The field in which a reader edits one value: a text field, a select, or the search for a linked record. Null is a separate choice. */
 import { useRef } from 'preact/hooks'
 import { findResource, type OutlinedAttribute } from '../state/outline.ts'
 import { PICKERS, readPicked, writePicked } from './date-text.ts'

@@ -316,7 +316,7 @@ const POSTGRES: readonly Defect[] = [
   },
   {
     name: 'PostgreSQL: a writing transaction sees what others commit meanwhile',
-    file: 'databases/postgres/plain-transactions.ts',
+    file: 'databases/postgres/units-of-work.ts',
     find: 'begin isolation level repeatable read',
     replace: 'begin isolation level read committed',
     specs: ['postgres/hot-records', 'api/transactions', 'postgres/planned-writes'],

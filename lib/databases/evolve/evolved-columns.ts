@@ -3,7 +3,7 @@ import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-
 import { countCharacters, parseScalar, readScalar, toProperty } from '../../foundation/values/scalar-type.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
 import { scalarType } from '../../model/metadata/property-type.ts'
-import { isJsonText } from '../orm/json-defaults.ts'
+import { isJsonText } from '../orm/correct-metadata.ts'
 import { keyOfEntity } from './named-entities.ts'
 
 export interface EvolvedColumn {

@@ -2,16 +2,16 @@
  * Corrects the metadata of a new MikroORM instance where MikroORM would read or write wrongly. Notes properties that the API leaves out or
  * takes for texts.
  */
-import { type EntityMetadata, type EntityProperty, type MikroORM, ReferenceKind } from '@mikro-orm/core'
+import { type EntityMetadata, type EntityProperty, type MikroORM, ReferenceKind, JsonType, isRaw } from '@mikro-orm/core'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import { unreadableIn } from '../../model/metadata/getters.ts'
 import { isGetter, isUnnamed, scalarType } from '../../model/metadata/property-type.ts'
 import { isMixedList } from '../../model/metadata/read-common.ts'
+import { literal } from '../sql/sql.ts'
 import { safeKey } from './corrected-comparator.ts'
+import { skipUpdateOfCreated } from './on-update.ts'
 import { confinePrototypes } from './shared-classes.ts'
 import { correctTargetKeys } from './target-keys.ts'
-import { quoteJsonDefaults, quoteTextDefaults } from './json-defaults.ts'
-import { skipUpdateOfCreated } from './on-update.ts'
 
 /** @param takesJsonAlone a JSON column refuses other texts */
 export function correctMetadata(orm: MikroORM, takesJsonAlone: boolean, notes: Notes): void {
@@ -236,4 +236,51 @@ function isPlainLink({ kind, mappedBy, polymorphic, targetKey, fieldNames }: Ent
 function refersToDate({ targetMeta }: EntityProperty): boolean {
   const [key] = targetMeta!.getPrimaryProps() as [EntityProperty]
   return key.kind === ReferenceKind.SCALAR ? key.runtimeType === 'Date' : key.targetMeta !== targetMeta && refersToDate(key)
+}
+
+/** Leaves `defaultRaw` alone. */
+function quoteTextDefaults(orm: MikroORM): void {
+  for (const { props } of orm.getMetadata())
+    for (const prop of props)
+      if (typeof prop.default === 'string' && prop.default.includes("'") && prop.defaultRaw === `'${prop.default}'`)
+        prop.defaultRaw = literal(prop.default)
+}
+
+/**
+ * Leaves `defaultRaw` alone.
+ *
+ * @param takesJsonAlone a JSON column refuses other texts; else numbers and plain texts are stored as given
+ */
+function quoteJsonDefaults(orm: MikroORM, takesJsonAlone: boolean): void {
+  for (const meta of orm.getMetadata()) {
+    for (const prop of meta.props) {
+      if (!(prop.customType instanceof JsonType) || prop.defaultRaw !== writtenByMikroOrm(prop.default)) continue
+      const text = findJson(prop.default, takesJsonAlone)
+      if (text !== undefined) prop.defaultRaw = literal(text)
+    }
+  }
+}
+
+function writtenByMikroOrm(value: unknown): string | undefined {
+  if (Array.isArray(value)) return `'${JSON.stringify(value)}'`
+  if (typeof value === 'string') return `'${value}'`
+  if (value === null || value === undefined || typeof value === 'symbol' || isRaw(value)) return undefined
+  // eslint-disable-next-line typescript/no-base-to-string -- that is what MikroORM does
+  return String(value)
+}
+
+/** @returns undefined for a value without quotes */
+function findJson(value: unknown, takesJsonAlone: boolean): string | undefined {
+  // MikroORM takes a string for JSON text.
+  if (typeof value === 'string') return takesJsonAlone && !isJsonText(value) ? JSON.stringify(value) : value
+  return typeof value === 'object' || takesJsonAlone ? JSON.stringify(value) : undefined
+}
+
+export function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

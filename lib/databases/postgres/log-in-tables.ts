@@ -5,11 +5,9 @@
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
 import { literal, name } from '../sql/sql.ts'
-import { findLogged, type ChangeLog } from './kit/change-log.ts'
-import { checkOwner } from './kit/rights.ts'
+import { findLogged, type ChangeLog, checkOwner, ENDED_TABLE, LOGINS_TABLE, TOKENS_TABLE } from './kit/change-log.ts'
 import { lockSchema } from './schema/add-schema.ts'
 import { ask, command } from './server/sessions.ts'
-import { ENDED_TABLE, LOGINS_TABLE, TOKENS_TABLE } from './kit/own-tables.ts'
 
 const TRIGGER = 'mikro_removed'
 

@@ -23,7 +23,7 @@ import { openPglite } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { type CaseFolding, findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
 import { createFlavour } from './sql/flavour.ts'
-import { listOwnTypes, OWN_TYPES_SQL, type OwnTypes } from './sql/own-types.ts'
+import { listOwnTypes, OWN_TYPES_SQL, type OwnTypes } from './sql/parameters.ts'
 import { Transactions } from './server/transactions.ts'
 import { PostgresWorldStore } from './world-store.ts'
 import { hasGlobs, optionsForEngine } from '../orm/orm-options.ts'
@@ -96,7 +96,7 @@ async function readServer(sessions: Sessions, { database, entities, notes }: Ope
     const folding = await readCaseFolding(session)
     const ownTypes = listOwnTypes(await ask(session, OWN_TYPES_SQL))
     if (entities !== undefined) return { version, folding, ownTypes, model: undefined }
-    const { describeServer } = await import('./introspect/describe.ts')
+    const { describeServer } = await import('./introspect/entities.ts')
     const model = await describeServer(session, database)
     for (const note of model.notes) notes.add(note)
     return { version, folding, ownTypes, model }

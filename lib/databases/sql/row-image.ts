@@ -9,7 +9,7 @@ import { BuilderSource } from './builder-source.ts'
 import { compileIds, compileNode } from './compile-node.ts'
 import type { Flavour } from './flavour.ts'
 import { FromClause, formatTable, type Recall } from './from-clause.ts'
-import { isRecalled, keyValue, referredColumn, tableWith } from './row-key.ts'
+import { isRecalled, keyValue, referredColumn, tableWith } from './row-values.ts'
 import { Select } from './select.ts'
 import { name, sql, text } from './sql.ts'
 

@@ -14,7 +14,7 @@ import type { Resource } from '../../model/model.ts'
 import type { LinkColumn, StoredTable } from '../../model/stored-table.ts'
 import { readListNow, type ListNow, type TouchedList } from '../sql/list-changes.ts'
 import type { Content } from './content.ts'
-import { havePlainLinks, isChecked } from './database/plain-links.ts'
+import { havePlainLinks, isChecked } from './database/file-links.ts'
 import { SQLITE } from './dialect.ts'
 import { Observers } from './observers.ts'
 import { OrmHost } from './orm-host.ts'
@@ -96,12 +96,12 @@ export class SqliteConnection extends OrmConnection implements Connection {
   }
 
   async explain(statements: readonly RunStatement[]): Promise<StatementsExplained> {
-    const { explainStatements } = await import('./explain/explain.ts')
+    const { explainStatements } = await import('./explain.ts')
     return explainStatements(this.content.handle.db, statements)
   }
 
   async unindexedLinks(resources: readonly Resource[], rows: number): Promise<UnindexedLink[]> {
-    const { findUnindexedLinks } = await import('./explain/explain.ts')
+    const { findUnindexedLinks } = await import('./explain.ts')
     return findUnindexedLinks(this.content.handle.db, resources, rows)
   }
 

@@ -6,11 +6,10 @@ import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaDifference } from '@mikro-orm/postgresql'
 import type { Evolving } from '../../../records/database/evolving.ts'
-import type { DropRequest } from '../../evolve/drop-request.ts'
-import { listMentions } from '../../evolve/mentioned-tables.ts'
+import { type DropRequest, listMentions } from '../../evolve/drop-request.ts'
 import { countRows, type Plan } from '../../evolve/plan.ts'
 import { name } from '../../sql/sql.ts'
-import { OWN_TABLES } from '../kit/own-tables.ts'
+import { OWN_TABLES } from '../kit/change-log.ts'
 import { ask, command } from '../server/sessions.ts'
 
 interface DroppedFrom {

@@ -1,7 +1,7 @@
 /** Reads the system catalogues on some schemas, by five statements sent together: tables, columns, types, constraints, unique indexes. */
 import type { PoolClient } from 'pg'
 import { literal } from '../../sql/sql.ts'
-import { OWN_TABLES } from '../kit/own-tables.ts'
+import { OWN_TABLES } from '../kit/change-log.ts'
 import { ask } from '../server/sessions.ts'
 
 /** Partitions belong to the partitioned table. */

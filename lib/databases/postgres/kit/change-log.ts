@@ -8,8 +8,23 @@ import { splitTable } from '../../../model/table-name.ts'
 import { literal, name } from '../../sql/sql.ts'
 import { givenSchema, standardSchema } from '../orm/places.ts'
 import { ask, command } from '../server/sessions.ts'
-import { LOG_TABLE, UNDONE_TABLES } from './own-tables.ts'
-import { checkLogRights, checkOwner, describeLacking } from './rights.ts'
+
+/** Changed rows. */
+const LOG_TABLE = 'mikro_changes'
+
+/** Marks of tokens by `engine.token`. */
+export const TOKENS_TABLE = 'mikro_tokens'
+
+/** Logged-out tokens, removed users. */
+export const ENDED_TABLE = 'mikro_ended'
+
+/** Log-ins that have failed or are being checked. */
+export const LOGINS_TABLE = 'mikro_logins'
+
+/** Undone with the rest of the data. */
+const UNDONE_TABLES = [ENDED_TABLE, LOGINS_TABLE]
+
+export const OWN_TABLES = [LOG_TABLE, TOKENS_TABLE, ENDED_TABLE, LOGINS_TABLE]
 
 const TRIGGER = 'mikro_changed'
 
@@ -204,5 +219,47 @@ export async function findBehind(session: PoolClient, { quoted }: ChangeLog, pos
   throw new Error(
     `engine.${what}: the changes since then are not kept any more: ` +
       (forgotten === null ? 'the server has failed meanwhile.' : `more than ${MOST_ENTRIES.toLocaleString('en')} rows have changed.`),
+  )
+}
+
+/** To write. */
+const RIGHTS = ['select', 'insert', 'update', 'delete']
+
+/** @param table with its schema, quoted */
+async function describeLacking(session: PoolClient, table: string, rights: readonly string[] = RIGHTS): Promise<string | undefined> {
+  const rows = await ask(session, 'select r, current_user from unnest($2::text[]) as r where not has_table_privilege($1, r)', [
+    table,
+    rights,
+  ])
+  const [first] = rows
+  if (first === undefined) return undefined
+  const role = first[1] as string
+  const lacking = rows.map(([right]) => right as string).join(', ')
+  return `the role "${role}" lacks the rights to ${lacking} on the table ${table}: "grant ${lacking} on ${table} to ${name(role)}"`
+}
+
+/** @throws Error in one line if the role may not use the log */
+async function checkLogRights(session: PoolClient, log: string): Promise<void> {
+  const lacking = await describeLacking(session, log)
+  if (lacking !== undefined) throw new Error(`RestEngine.create: an engine that writes uses the log of changed rows, and ${lacking}.`)
+}
+
+/**
+ * @param tables without a trigger, with schemas, quoted
+ * @throws Error in one line if the role does not own a table
+ */
+export async function checkOwner(session: PoolClient, tables: readonly string[]): Promise<void> {
+  const [found] = await ask(
+    session,
+    `select t, pg_get_userbyid(c.relowner), current_user from unnest($1::text[]) as t join pg_class c on c.oid = t::regclass
+     where not pg_has_role(c.relowner, 'usage') limit 1`,
+    [tables],
+  )
+  if (found === undefined) return
+  const [table, owner, role] = found as readonly string[]
+  throw new Error(
+    `RestEngine.create: the table ${table!} needs a trigger that writes down what changes. ` +
+      `Its owner alone may give it one, "${owner!}", ` +
+      `and the role is "${role!}": let an engine open the database as "${owner!}" once, or "grant ${name(owner!)} to ${name(role!)}".`,
   )
 }

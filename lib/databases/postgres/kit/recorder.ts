@@ -9,7 +9,7 @@ import { findTouched, gatherLists, readLink, type ListNow, type PendingChange, t
 import type { CompiledImage } from '../../sql/row-image.ts'
 import type { Sessions } from '../server/sessions.ts'
 import type { Answered } from '../server/statement-batch.ts'
-import type { WriteObserver } from '../server/write-observer.ts'
+import type { WriteObserver } from '../server/commit.ts'
 import { measureLog, trimLog, type ChangeLog } from './change-log.ts'
 import type { CompiledWatch, WatchedRows } from './watch.ts'
 

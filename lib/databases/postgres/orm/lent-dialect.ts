@@ -19,13 +19,12 @@ import type { Clock } from '../../../foundation/async/clock.ts'
 import type { Trace } from '../../../foundation/async/trace.ts'
 import type { AddedFilters } from '../../../model/added-filters.ts'
 import { name } from '../../sql/sql.ts'
-import { commit } from '../server/commit.ts'
+import { commit, type WriteObserver } from '../server/commit.ts'
 import { nulError } from '../server/errors.ts'
 import type { WriteGate } from '../server/gate.ts'
 import { isLent } from '../server/lent-settings.ts'
 import { command, parseArray, type Sessions } from '../server/sessions.ts'
 import type { Transactions } from '../server/transactions.ts'
-import type { WriteObserver } from '../server/write-observer.ts'
 
 export interface OrmHost {
   readonly sessions: Sessions

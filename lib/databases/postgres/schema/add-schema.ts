@@ -10,11 +10,18 @@ import type { Notes } from '../../../foundation/errors/notes.ts'
 import { qualifyTable, showTable } from '../../../model/table-name.ts'
 import { name, tableName } from '../../sql/sql.ts'
 import { suggestFill, SCHEMA_WAYS } from '../../orm/suggest-fill.ts'
-import { withDeferredReferences } from '../orm/deferred-references.ts'
+import {
+  withDeferredReferences,
+  additionsOf,
+  compare,
+  isNothing,
+  listStatements,
+  splitStatements,
+  type ComparedDatabase,
+} from './compare.ts'
 import { givenSchema, standardSchema } from '../orm/places.ts'
 import { isLost } from '../server/errors.ts'
 import { ask, command } from '../server/sessions.ts'
-import { additionsOf, compare, isNothing, listStatements, splitStatements, type ComparedDatabase } from './compare.ts'
 
 const ONLY_ADDS =
   /^(?:create (?:table|index|unique index|type|schema|view|materialized view|sequence|extension|function|or replace function|trigger)\b|comment on\b|alter type \S+ add value\b)/i

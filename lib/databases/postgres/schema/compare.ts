@@ -2,6 +2,7 @@
  * Finds differences between a database and the entities by MikroORM's comparator. Takes out false differences (unchanged.ts), and changes
  * nobody asked for: MikroORM guesses renames, and drops indexes, constraints, triggers and policies missing in the model.
  */
+import { MikroORM, ReferenceKind, type EntityMetadata, type EntityProperty } from '@mikro-orm/core'
 import {
   DatabaseSchema,
   SchemaComparator,
@@ -12,17 +13,15 @@ import {
   type SqlSchemaGenerator,
   type TableDifference,
 } from '@mikro-orm/postgresql'
-import { MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
-import { hasLog } from '../kit/change-log.ts'
-import { withDeferredReferences } from '../orm/deferred-references.ts'
-import { findPlaces, standardSchema } from '../orm/places.ts'
-import { keepUnchanged } from './unchanged.ts'
 import { Notes } from '../../../foundation/errors/notes.ts'
 import { correctMetadata } from '../../orm/correct-metadata.ts'
 import { readCatalogue } from '../introspect/catalogue.ts'
 import { buildServerEntities } from '../introspect/entities.ts'
 import { buildTables } from '../introspect/tables.ts'
+import { hasLog } from '../kit/change-log.ts'
+import { findPlaces, standardSchema } from '../orm/places.ts'
+import { keepUnchanged } from './unchanged.ts'
 
 export interface ComparedDatabase {
   readonly orm: MikroORM
@@ -207,4 +206,47 @@ function readTarget(orm: MikroORM): DatabaseSchema {
   for (const table of target.getTables())
     for (const column of table.getColumns()) if (typeof column.default === 'number') column.default = String(column.default)
   return target
+}
+
+/**
+ * Defers references that MikroORM's order of records does not follow, but not unique constraints. The metadata change only while `make`
+ * runs: MikroORM would insert a deferred link in a single step, not two as on SQLite, and each step counts as a version.
+ */
+export async function withDeferredReferences<T>(orm: MikroORM, make: () => Promise<T>): Promise<T> {
+  const undo: (() => void)[] = []
+  for (const meta of orm.getMetadata()) {
+    const { uniques } = meta
+    for (const prop of meta.relations) if (isUnordered(prop, meta)) undo.push(...defer(prop, meta))
+    undo.push(() => void (meta.uniques = uniques))
+  }
+  try {
+    return await make()
+  } finally {
+    for (const each of undo) each()
+  }
+}
+
+function isUnordered(prop: EntityProperty, { inheritanceType }: EntityMetadata): boolean {
+  const isOfHierarchy = inheritanceType === 'tpt' || prop.targetMeta?.inheritanceType === 'tpt'
+  return (prop.mapToPk || isOfHierarchy) && isOwning(prop) && prop.deferMode === undefined
+}
+
+/** The result undoes the change. */
+function defer(prop: EntityProperty, meta: EntityMetadata): (() => void)[] {
+  const { unique } = prop
+  prop.deferMode = 'deferred' as NonNullable<typeof prop.deferMode>
+  const undo = [() => void delete prop.deferMode]
+  if (unique !== undefined && unique !== false) {
+    delete prop.unique
+    undo.push(() => void (prop.unique = unique))
+    const isKey = prop.primary === true && !meta.compositePK
+    const isInherited = meta.tptParent !== undefined && !(meta.ownProps ?? []).some(({ name }) => name === prop.name)
+    const named = typeof unique === 'string' ? { name: unique } : {}
+    if (!isKey && !isInherited) meta.uniques = [...meta.uniques, { properties: prop.name, ...named }]
+  }
+  return undo
+}
+
+function isOwning({ kind, mappedBy }: EntityProperty): boolean {
+  return kind === ReferenceKind.MANY_TO_ONE || (kind === ReferenceKind.ONE_TO_ONE && mappedBy === undefined)
 }

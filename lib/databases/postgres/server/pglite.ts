@@ -2,14 +2,14 @@
  * PostgreSQL as WebAssembly, in memory or in a folder, with a single session. Throws Error in one line for a missing package, or a broken
  * folder.
  */
-import { formatInstall } from '../../../records/database/install-line.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { Duplex } from 'node:stream'
 import type { PoolConfig } from 'pg'
 import { PGLITE, isPglite, pgliteFolder } from '../../../records/database/describe-database.ts'
-import { PgliteStream, type Pglite } from './pglite-stream.ts'
+import { formatInstall } from '../../../records/database/install-line.ts'
 
 /** Names the process that has a folder open: a second process would destroy the folder. */
 const OWNER = 'mikro-rest.pid'
@@ -134,4 +134,95 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+interface Pglite {
+  execProtocolRaw(messages: Uint8Array): Promise<Uint8Array>
+  exec(sql: string): Promise<unknown>
+  clone(): Promise<Pglite>
+  close(): Promise<void>
+}
+
+/** Ends a client's connection, but PGlite's backend must go on. */
+const TERMINATE = 0x58
+
+type StreamDone = (error?: Error | null) => void
+
+class PgliteStream extends Duplex {
+  readonly #pglite: Pglite
+  #hasBegun = false
+
+  constructor(pglite: Pglite) {
+    super({ allowHalfOpen: false })
+    this.#pglite = pglite
+  }
+
+  /** `pg` gives a port and a host. */
+  connect(): this {
+    process.nextTick(() => this.emit('connect'))
+    return this
+  }
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  /** No handle keeps the process running. */
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: StreamDone): void {
+    void this.#forward(chunk, done)
+  }
+
+  override _writev(chunks: { readonly chunk: Buffer }[], done: StreamDone): void {
+    void this.#forward(Buffer.concat(chunks.map(({ chunk }) => chunk)), done)
+  }
+
+  override _final(done: StreamDone): void {
+    this.push(null)
+    done()
+  }
+
+  async #forward(messages: Buffer, done: StreamDone): Promise<void> {
+    let failed: unknown
+    try {
+      await this.#send(messages)
+    } catch (error) {
+      failed = error
+    }
+    done(failed as Error | undefined)
+  }
+
+  async #send(messages: Buffer): Promise<void> {
+    let sent = messages
+    if (this.#hasBegun) sent = withoutTerminate(messages)
+    else {
+      // The first message has no type.
+      this.#hasBegun = true
+      await this.#pglite.exec('rollback')
+      await this.#pglite.exec('discard all')
+    }
+    if (sent.length === 0) return
+    const answer = await this.#pglite.execProtocolRaw(sent)
+    if (answer.length > 0) this.push(answer)
+  }
+}
+
+/** Cuts off TERMINATE, and all later messages. */
+function withoutTerminate(messages: Buffer): Buffer {
+  for (let at = 0; at < messages.length; at += 1 + messages.readInt32BE(at + 1))
+    if (messages[at] === TERMINATE) return messages.subarray(0, at)
+  return messages
 }

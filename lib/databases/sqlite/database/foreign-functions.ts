@@ -4,7 +4,7 @@
  */
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { runtime } from '../../../foundation/runtime/runtime.ts'
-import { splitList } from '../sql/stored-list.ts'
+import { splitList } from '../sql/contains.ts'
 
 type FunctionValue = string | number | bigint | Uint8Array | null
 type Fn = (...args: FunctionValue[]) => FunctionValue

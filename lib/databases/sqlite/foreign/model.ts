@@ -2,7 +2,7 @@
 import { ArrayType, BigIntType, Type, UnknownType } from '@mikro-orm/core'
 import type { EntityManager, EntityMetadata, EntityName, EntityProperty, Platform } from '@mikro-orm/core'
 import type { Notes } from '../../../foundation/errors/notes.ts'
-import { translateColumn, ignoresCase, isSerial, findItemType, findMeaning } from '../orm/foreign-column-types.ts'
+import { translateColumn, ignoresCase, isSerial, findItemType, findMeaning } from '../orm/column-types.ts'
 import { DescribedType } from '../../../model/metadata/described-type.ts'
 import { parseItems } from './lists.ts'
 import type { SharedSqliteDialect } from '../orm/shared-dialect.ts'

@@ -7,11 +7,10 @@ import type { EntityMetadata, EntityProperty, MikroORM, Platform } from '@mikro-
 import type { ForeignModel } from './model.ts'
 import { parseList } from './lists.ts'
 import { isBuiltIn } from '../../../model/metadata/custom-type-codec.ts'
-import { TypeProbe } from './probe.ts'
-import { adaptTypes } from './type-sql.ts'
+import { TypeProbe, adaptTypes } from './type-sql.ts'
 import { NOW } from './translate-calls.ts'
 import { isOfAnother, toSqlite } from './translate-sql.ts'
-import { translateColumn } from '../orm/foreign-column-types.ts'
+import { translateColumn } from '../orm/column-types.ts'
 import { literal, name } from '../../sql/sql.ts'
 
 /** Numbers, texts, words such as `current_timestamp`, and MikroORM's SQL for SQLite. */

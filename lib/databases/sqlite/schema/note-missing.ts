@@ -6,7 +6,7 @@ import type { SqliteDatabase } from '../database/sqlite-database.ts'
 import { SCHEMA_WAYS } from '../../orm/suggest-fill.ts'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import { tokenize, word } from '../../sql/sql-tokens.ts'
-import { findBrokenKey } from '../database/broken-keys.ts'
+import { findBrokenKey } from '../database/file-links.ts'
 
 const SHOWN = 5
 

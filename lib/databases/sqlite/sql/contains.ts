@@ -1,6 +1,6 @@
 /** The SQL function `mikro_contains(stored, form, given)`: tells whether lists or JSON contain each other, as `@>` of PostgreSQL. */
+import { Platform } from '@mikro-orm/core'
 import type { Containment } from '../../../records/plan/read-plan.ts'
-import { splitList } from './stored-list.ts'
 
 type StoredAs = 'list' | 'json'
 
@@ -66,4 +66,16 @@ function contains(whole: unknown, part: unknown, step: () => void, isInner = fal
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** x */
+/** Splits a list as MikroORM stores it, such as `c,"a,b"`; undefined for broken quotes. */
+export function splitList(stored: string): readonly string[] | undefined {
+  if (stored === '') return []
+  if (!stored.includes('"')) return stored.split(',')
+  try {
+    return Platform.prototype.unmarshallArray(stored)
+  } catch {
+    return undefined
+  }
 }

@@ -1,7 +1,6 @@
 /** Lets SQLite call functions of JavaScript from SQL. An error of a function ends the running statement. */
 import type { Heap } from './heap.ts'
-import type { SqliteCalls } from './sqlite-calls.ts'
-import { BLOB, COPIED, FLOAT, INTEGER, TEXT, isBytes } from './value-kinds.ts'
+import { type SqliteCalls, BLOB, COPIED, FLOAT, INTEGER, TEXT, isBytes } from './sqlite-calls.ts'
 import { webAssembly, type WasmModule } from './web-assembly.ts'
 
 export interface SqlCallback {

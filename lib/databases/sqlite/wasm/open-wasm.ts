@@ -2,8 +2,7 @@
 import { giveBuffer } from '../../../foundation/page/give-buffer.ts'
 import type { RawError, RawOptions } from '../driver/raw-database.ts'
 import { startSqlite, type Sqlite } from './load-sqlite.ts'
-import { SqliteError } from './sqlite-error.ts'
-import { WasmDatabase } from './wasm-database.ts'
+import { SqliteError, WasmDatabase } from './wasm-database.ts'
 import type { WasmModule } from './web-assembly.ts'
 
 let started: Promise<Sqlite> | undefined

@@ -1,8 +1,7 @@
 /** An open database in the memory of SQLite's WebAssembly. Refuses paths of files. */
-import type { RawAggregate, RawFunction, RawFunctionOptions } from '../driver/raw-database.ts'
+import type { RawAggregate, RawFunction, RawFunctionOptions, RawError } from '../driver/raw-database.ts'
 import type { SqlCallback } from './callbacks.ts'
 import type { Sqlite } from './load-sqlite.ts'
-import { SqliteError, errorOf } from './sqlite-error.ts'
 import { WasmStatement, type StatementOwner } from './wasm-statement.ts'
 
 /** SQLITE_OPEN_READWRITE, SQLITE_OPEN_CREATE and SQLITE_OPEN_MEMORY. */
@@ -211,4 +210,20 @@ export class WasmDatabase implements StatementOwner {
 
 function isEmpty(sql: string): boolean {
   return /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[^]*?(?:\*\/|$))*$/.test(sql)
+}
+
+export class SqliteError extends Error implements RawError {
+  readonly code: string
+
+  constructor(message: string, code: string) {
+    super(message)
+    this.name = 'SqliteError'
+    this.code = code
+  }
+}
+
+/** @param db the address of the database with the error */
+function errorOf({ calls, heap, nameCode }: Sqlite, db: number): SqliteError {
+  const message = heap.readCText(calls.sqlite3_errmsg(db)) ?? ''
+  return new SqliteError(message, nameCode(calls.sqlite3_extended_errcode(db)))
 }

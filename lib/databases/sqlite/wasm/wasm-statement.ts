@@ -1,7 +1,7 @@
 /** A prepared statement of SQLite's WebAssembly. Refuses mistakes of callers in the words of better-sqlite3. */
 import type { RawColumn, RawDatabase, RawResult, RawStatement } from '../driver/raw-database.ts'
 import type { Sqlite } from './load-sqlite.ts'
-import { BLOB, COPIED, FLOAT, INTEGER, isBytes, TEXT } from './value-kinds.ts'
+import { BLOB, COPIED, FLOAT, INTEGER, isBytes, TEXT } from './sqlite-calls.ts'
 
 const ROW = 100
 const DONE = 101

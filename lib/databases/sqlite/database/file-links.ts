@@ -1,12 +1,30 @@
 /**
  * Tells whether statements may set and compare links in another program's file: keys have a single stored form, and the table has no
- * triggers. In the engine's database, tells which links SQLite checks.
+ * triggers. Tells which links SQLite checks, and finds broken foreign keys: to a missing table, a view, or columns that are missing or not
+ * unique. By default SQLite checks none (https://sqlite.org/foreignkeys.html).
  */
-import type { RawDatabase } from '../driver/raw-database.ts'
-import type { LinkColumn } from '../../../model/stored-table.ts'
 import type { ScalarType } from '../../../foundation/values/scalar-type.ts'
+import type { LinkColumn } from '../../../model/stored-table.ts'
+import { name } from '../../sql/sql.ts'
+import type { RawDatabase } from '../driver/raw-database.ts'
 import { findAffinity, type Affinity } from './affinity.ts'
-import { findBrokenKey } from './broken-keys.ts'
+
+const BROKEN = /^(?:no such table: main\.|foreign key mismatch - )/
+
+export function isBrokenKey(error: unknown): boolean {
+  return BROKEN.test((error as Error).message)
+}
+
+/** @returns SQLite's message about the first broken key */
+export function findBrokenKey(db: RawDatabase, table: string): string | undefined {
+  if (db.pragma('foreign_keys', { simple: true }) !== 1) return undefined
+  try {
+    db.prepare(`delete from main.${name(table)}`)
+    return undefined
+  } catch (error) {
+    return isBrokenKey(error) ? (error as Error).message : undefined
+  }
+}
 
 interface LinkTable {
   /** By name in lower case. */

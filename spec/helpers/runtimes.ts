@@ -1,7 +1,7 @@
 /**
- * Runtimes: the package where others install and run it. With SPEC_RUNTIMES=1 pnpm, Yarn, Deno and Bun are installed (500 MB). npm, pnpm
+ * Runtimes: the package where others install and run it. SPEC_RUNTIMES=1 installs pnpm, Yarn, Deno, Bun and workerd (660 MB). npm, pnpm
  * without hoisting, and Yarn's Plug'n'Play install the package by the line of docs/browser.md: Node answers there, and Chromium shows the
- * guide as Vite has built it. Deno and Bun give the answers of Node, in the same bytes, by both entries.
+ * guide as Vite has built it. Deno, Bun and workerd give the answers of Node, in the same bytes, by the entries that they can load.
  */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
@@ -16,6 +16,7 @@ import { NO_BROWSER, borrowBrowser } from './chromium.ts'
 import { ROOT } from './command.ts'
 import { markedBlocks } from './markdown.ts'
 import { userEnvironment } from './user-environment.ts'
+import { askWorkerd } from './workerd.ts'
 import { servePage } from '../page/serve-page.ts'
 import { askShop, makeShop, useMembers } from '../page/shop.ts'
 
@@ -73,6 +74,7 @@ export function describeRuntimes(tarball: () => string): void {
     let docs: string
     let mounting: string
     let vite: string
+    let orm: string
 
     before(
       async () => {
@@ -81,12 +83,13 @@ export function describeRuntimes(tarball: () => string): void {
         mounting = await readFile(join(ROOT, 'docs/mounting.md'), 'utf8')
         const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { devDependencies: Record<string, string> }
         vite = manifest.devDependencies['vite']!
+        orm = manifest.devDependencies['@mikro-orm/core']!
         const tools = join(folder, 'tools')
         await mkdir(tools)
         // Newer versions of npm run no other scripts of packages: these put the program of the platform in its place.
-        const allowScripts = { bun: true, deno: true, pnpm: true }
+        const allowScripts = { bun: true, deno: true, pnpm: true, workerd: true }
         await writeFile(join(tools, 'package.json'), JSON.stringify({ private: true, allowScripts }))
-        await run('npm', ['install', '--no-audit', '--no-fund', 'pnpm', '@yarnpkg/cli-dist', 'deno', 'bun'], tools)
+        await run('npm', ['install', '--no-audit', '--no-fund', 'pnpm', '@yarnpkg/cli-dist', 'deno', 'bun', 'workerd'], tools)
       },
       { timeout: 10 * MINUTES },
     )
@@ -187,6 +190,14 @@ export function describeRuntimes(tarball: () => string): void {
       return JSON.parse(output.trim().split('\n').at(-1)!) as Found
     }
 
+    async function askNode(): Promise<Pick<Found, 'answers' | 'members'>> {
+      const [shop, other] = [await makeShop(library), await makeShop(library)]
+      const answers = await askShop(shop)
+      const members = JSON.parse(JSON.stringify(await useMembers(other))) as Found['members']
+      await Promise.all([shop.close(), other.close()])
+      return { answers, members }
+    }
+
     /** The permissions that docs/mounting.md names. */
     const listPermissions = (): string[] => /`(--allow-net [^`]+)`/.exec(mounting)![1]!.split(/\s+/)
 
@@ -195,11 +206,7 @@ export function describeRuntimes(tarball: () => string): void {
       ['bun', () => ['run']],
     ] as const) {
       it(`answers in ${runtime} as in Node, in the same bytes, on better-sqlite3 and on WebAssembly`, async () => {
-        const onNode = await makeShop(library)
-        const answers = await askShop(onNode)
-        const other = await makeShop(library)
-        const members = JSON.parse(JSON.stringify(await useMembers(other))) as Found['members']
-        await Promise.all([onNode.close(), other.close()])
+        const { answers, members } = await askNode()
         for (const entry of ['mikro-rest', 'mikro-rest/browser']) {
           const found = await ask(runtime, argsOf(), entry)
           for (const [index, answer] of answers.entries()) assert.equal(found.answers[index], answer)
@@ -211,6 +218,16 @@ export function describeRuntimes(tarball: () => string): void {
         }
       })
     }
+
+    it('answers in workerd as in Node, in the same bytes', async () => {
+      const app = join(folder, 'npm')
+      await run('npm', ['install', '--no-audit', '--no-fund', `@mikro-orm/cli@${orm}`], app)
+      const workerd = join(folder, 'tools/node_modules/.bin/workerd')
+      const text = await askWorkerd(app, (command, ...args) => run(command, args, app), workerd)
+      assert.ok(text.startsWith('{'), text)
+      const [found, wanted] = [JSON.parse(text) as Found, await askNode()]
+      assert.deepEqual(found, { ...wanted, intercepted: 200 })
+    })
 
     it('has a command for Deno; in Bun, the command asks for Node', async () => {
       const app = join(folder, 'npm')

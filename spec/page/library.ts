@@ -1,8 +1,10 @@
 /** A library of books, and what is asked of it in three grammars: the same code runs in a page with a strict policy and on Node. */
-import { defineEntity, p } from '@mikro-orm/core'
+import { defineEntity, p, type Options } from '@mikro-orm/core'
 import type * as library from '../../lib/index.ts'
 import { jsonServer } from '../../lib/wires/json-server/index.ts'
 import { postgrest } from '../../lib/wires/postgrest/index.ts'
+
+export type CompiledFunctions = NonNullable<Options['compiledFunctions']>
 
 const Author = defineEntity({
   name: 'Author',
@@ -33,8 +35,10 @@ const Tag = defineEntity({
   properties: () => ({ id: p.integer().primary(), name: p.string(), books: () => p.manyToMany(Book).mappedBy('tags') }),
 })
 
+export const ENTITIES = [Author, Place, Book, Tag]
+
 const OPTIONS = {
-  entities: [Author, Place, Book, Tag],
+  entities: ENTITIES,
   clock: () => new Date('2026-01-02T03:04:05.678Z'),
   seed: {
     tags: [
@@ -100,18 +104,20 @@ export async function askLibrary({ RestEngine }: Pick<typeof library, 'RestEngin
 }
 
 /** Creates a record where somebody listens. Gives the status, and what was reported. */
-export async function askUnitOfWork({
-  RestEngine,
-}: Pick<typeof library, 'RestEngine'>): Promise<readonly [status: number, report: string]> {
+export async function askUnitOfWork(
+  { RestEngine }: Pick<typeof library, 'RestEngine'>,
+  compiledFunctions?: CompiledFunctions,
+): Promise<readonly [status: number, report: string]> {
   let report = ''
   const engine = await RestEngine.create({
-    entities: [Author, Place, Book, Tag],
-    orm: { subscribers: [{ afterFlush: () => {} }] },
+    entities: ENTITIES,
+    orm: { subscribers: [{ afterFlush: () => {} }], ...(compiledFunctions === undefined ? {} : { compiledFunctions }) },
     onError: error => {
       report = String(error)
     },
   })
-  const { status } = await engine.handle('POST', '/v1/tags', undefined, { name: 'c' })
+  const author = { name: 'Dan', isAlive: true, home: { city: 'Oslo' }, books: [{ title: 'Fifth', price: '1.00', tags: [{ name: 'c' }] }] }
+  const { status, body } = await engine.handle('POST', '/v1/authors', { depth: 2 }, author)
   await engine.close()
-  return [status, report]
+  return [status, report === '' ? JSON.stringify(body['author']) : report]
 }

@@ -1,6 +1,6 @@
 /** The page of `policy.spec.ts`. */
 import { RestEngine, loadSqlite } from '../../lib/browser.ts'
-import { askLibrary, askUnitOfWork } from './library.ts'
+import { askLibrary, askUnitOfWork, type CompiledFunctions } from './library.ts'
 
 /** Work that Chromium's evaluation begins is past the policy. */
 async function runAsPage<T>(work: () => T | Promise<T>): Promise<T> {
@@ -12,6 +12,12 @@ const inPage = {
   start: () => runAsPage(() => loadSqlite('/sqlite3.wasm')),
   ask: () => runAsPage(() => askLibrary({ RestEngine })),
   askUnitOfWork: () => runAsPage(() => askUnitOfWork({ RestEngine })),
+  /** @param path of the compiled functions of MikroORM */
+  askCompiled: (path: string) =>
+    runAsPage(async () => {
+      const { default: functions } = (await import(path)) as { readonly default: CompiledFunctions }
+      return askUnitOfWork({ RestEngine }, functions)
+    }),
   /** What a text that becomes code gives. */
   generate: () =>
     runAsPage(() => {

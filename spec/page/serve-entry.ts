@@ -23,6 +23,8 @@ export interface PageOptions {
   readonly policy?: string
   /** A file for `/worker.js`. */
   readonly worker?: string
+  /** Texts of further scripts, by path. */
+  readonly scripts?: Readonly<Record<string, string>>
   /** Is told of each body that the page posts, and gives the answer. */
   readonly posted?: (body: string) => string
 }
@@ -32,7 +34,7 @@ export interface ServedEntry extends ServedPage {
   readonly loaded: ReadonlyMap<string, Buffer>
 }
 
-export async function serveEntry(entry: string, { policy, worker, posted }: PageOptions = {}): Promise<ServedEntry> {
+export async function serveEntry(entry: string, { policy, worker, scripts = {}, posted }: PageOptions = {}): Promise<ServedEntry> {
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: { page: entry, ...(worker === undefined ? {} : { worker }) },
@@ -50,6 +52,7 @@ export async function serveEntry(entry: string, { policy, worker, posted }: Page
   })
   const files = new Map<string, Buffer>(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, Buffer.from(contents)]))
   files.set('/sqlite3.wasm', await readFile(WASM))
+  for (const [path, text] of Object.entries(scripts)) files.set(path, Buffer.from(text))
   const meta = policy === undefined ? '' : `<meta http-equiv="Content-Security-Policy" content="${policy}">`
   files.set('/index.html', Buffer.from(`<!doctype html><title>shop</title>${meta}<script type="module" src="/page.js"></script>`))
   const loaded = new Map<string, Buffer>()

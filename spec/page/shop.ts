@@ -41,16 +41,21 @@ export const Tag = defineEntity({
 
 export const Event = defineEntity({ name: 'Event', properties: () => ({ id: p.integer().primary(), text: p.string() }) })
 
+export const ENTITIES = [User, Order, Item, Tag, Event]
+
 const pause = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 2))
 
 export interface ShopOptions {
   /** The engine of the hook "lost": by default the context's. */
   readonly lost?: () => library.RestEngine
+  /** Of the engine. */
+  readonly options?: Pick<library.EngineOptions, 'orm'>
 }
 
-export async function makeShop({ RestEngine, resource, auth }: Library, { lost }: ShopOptions = {}): Promise<library.RestEngine> {
+export async function makeShop({ RestEngine, resource, auth }: Library, { lost, options }: ShopOptions = {}): Promise<library.RestEngine> {
   return RestEngine.create({
-    entities: [User, Order, Item, Tag, Event],
+    entities: ENTITIES,
+    ...options,
     auth: auth({
       entity: User,
       secret: 'of the specs of a page, which nobody keeps',

@@ -15,11 +15,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDERS = 'spec/{api,auth,kinds,property,testing,journal}/**/*.spec.ts'
 
 const ON_FILES = 'are about files, which a page has not'
-const LONG = 'takes as long as all others'
 
 /** Files that a page cannot run, each with the reason. */
 const FILES_NOT_IN_PAGE: Readonly<Record<string, string>> = {
-  'spec/auth/hash.spec.ts': LONG,
   'spec/kinds/everything.spec.ts': ON_FILES,
   'spec/kinds/matrix.spec.ts': 'reads the docs, and knows other specs by their text',
   'spec/kinds/read-from-source.spec.ts': 'reads the types of entities from files',

@@ -162,8 +162,14 @@ const NOW = (): Date => new Date('2026-03-04T05:06:07.890Z')
 describeStores('given', ({ name: store }) => {
   it('makes valid records of any model, the same for the same seed', async () => {
     const property = fc.asyncProperty(fc.array(shape, { minLength: 1, maxLength: 4 }), fc.integer(), async (shapes, seed) => {
-      await using engines = new AsyncDisposableStack()
-      const open = async (): Promise<RestEngine> => engines.use(await createEngine({ entities: entitiesOf(shapes) as never, clock: NOW }))
+      const engines: RestEngine[] = []
+      // Safari has no AsyncDisposableStack.
+      await using _ = { [Symbol.asyncDispose]: async () => void (await Promise.all(engines.map(each => each.close()))) }
+      const open = async (): Promise<RestEngine> => {
+        const engine = await createEngine({ entities: entitiesOf(shapes) as never, clock: NOW })
+        engines.push(engine)
+        return engine
+      }
       // An engine that is reset is as good as a new one, and costs a server less.
       const renew = async (used: RestEngine): Promise<RestEngine> => (store === 'memory' ? open() : (await used.reset(), used))
       const make = async (engine: RestEngine): Promise<Map<string, GivenRecord[]>> => {

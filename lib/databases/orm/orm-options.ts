@@ -5,12 +5,11 @@ import {
   type Platform,
   type MikroORM,
   EntitySchema,
-  Utils,
-  ValidationError,
   type EntityProperty,
   type NamingStrategy,
 } from '@mikro-orm/core'
 import { mayGenerateCode } from '../../foundation/base/generated-code.ts'
+import { fitFunctions } from './compiled-functions.ts'
 import type { Opening } from '../../records/database/world-store.ts'
 import { forEngine } from './run-migrations.ts'
 import { createRequire } from 'node:module'
@@ -32,7 +31,7 @@ export function optionsForEngine(
   const referred = new ReferredColumns(orm.namingStrategy)
   return {
     ...orm,
-    ...(mayGenerateCode() ? {} : { compiledFunctions: refuseCompiled() }),
+    compiledFunctions: mayGenerateCode() ? undefined : fitFunctions(orm.compiledFunctions),
     entities,
     // `TsMorphMetadataProvider` would write types to a folder of the application's MikroORM, and needs an asynchronous start.
     metadataCache: { ...orm.metadataCache, enabled: orm.metadataCache?.enabled ?? false },
@@ -49,21 +48,6 @@ export function optionsForEngine(
       },
     } satisfies Options['discovery'],
   }
-}
-
-class RefusedFunctions {
-  readonly __version = Utils.getORMVersion()
-}
-
-function refuseCompiled(): RefusedFunctions {
-  const refuse = (): never => {
-    const text =
-      "MikroORM's unit of work generates functions, and the policy of the page or process forbids it: allow 'unsafe-eval' " +
-      '(Content-Security-Policy: script-src). Reads, and writes by statements, need no permission: see "engine.explain".'
-    // Other errors would look like errors of a constructor.
-    throw new ValidationError(text)
-  }
-  return new Proxy(new RefusedFunctions(), { get: (known, name) => (Reflect.get(known, name) as unknown) ?? (() => refuse) })
 }
 
 type Extensions = NonNullable<Options['extensions']>

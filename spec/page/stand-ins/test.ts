@@ -109,8 +109,10 @@ async function runSuite(
   const path = [...outer, suite]
   const title = (name: string): string => [...path.map(each => each.name), name].filter(each => each !== '').join(' > ')
   const fail = (name: string, error: unknown): void => {
-    const { stack = String(error), message } = error as Error
-    result.failures.push(`${title(name)}: ${stack.includes(message) ? stack : `${message}\n${stack}`}`.slice(0, 1500))
+    const { stack = String(error), message, cause } = error as Error
+    // A property says the counterexample first, which may be long.
+    const reason = cause instanceof Error ? `${cause.message}\n` : ''
+    result.failures.push(`${title(name)}: ${reason}${stack.includes(message) ? stack : `${message}\n${stack}`}`.slice(0, 1500))
   }
   try {
     for (const work of suite.before) await work({})

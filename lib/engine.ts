@@ -140,7 +140,9 @@ export class RestEngine<Name extends string = string> {
     body?: unknown,
     context: HandleContext = NO_CONTEXT,
   ): Promise<RestResponse> {
-    return chain(this.#parts.requests.handle(method, path, query, body, context), joinPieces)
+    const answer = this.#parts.requests.handle(method, path, query, body, context)
+    // Streams are never answered at once.
+    return answer instanceof Promise ? chain(answer, joinPieces) : answer
   }
 
   /**

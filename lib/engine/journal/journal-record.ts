@@ -44,6 +44,8 @@ export class JournalRecord implements ChangeSink {
   /** Segments after the version. Undefined for an unreadable path. */
   depth: number | undefined = undefined
   pairs: readonly Pair[] | undefined = undefined
+  /** In characters. */
+  queryLength = 0
   model: Model | undefined = undefined
   /** Whose attributes body and query name; the body of an attribute's path is the value. */
   resource: Resource | undefined = undefined
@@ -90,19 +92,12 @@ export class JournalRecord implements ChangeSink {
     this.path = path
     this.depth = Math.max(0, segments.length - 1)
     this.pairs = query.pairs
-  }
-
-  /** In characters. */
-  get queryLength(): number {
-    let length = 0
-    for (const { name, value } of this.pairs ?? []) length += name.length + value.length
-    return length
+    this.queryLength = query.length
   }
 
   measure(): Weight {
     const { body, response, trace } = this
-    const weight = { objects: 0, bytes: 0 }
-    if (this.pairs !== undefined && this.pairs.length > 0) weight.bytes += this.queryLength
+    const weight = { objects: 0, bytes: this.queryLength }
     if (body !== undefined) weighBody(body, weight)
     if (trace?.statements !== undefined) weight.bytes += weighStatements(trace.statements)
     if (typeof response !== 'object' || response === null) return weight

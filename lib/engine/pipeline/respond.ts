@@ -27,8 +27,8 @@ import { runtime } from '../../foundation/runtime/runtime.ts'
 
 type IndexAnswer = Pick<Envelope, 'success' | 'timestamp'> & { readonly versions: readonly string[]; readonly resources: object }
 
-function ok(body: Envelope | IndexAnswer, more?: Readonly<Record<string, string>>): RestResponse {
-  return { status: 200, headers: more === undefined ? { 'content-type': JSON_TYPE } : { 'content-type': JSON_TYPE, ...more }, body }
+function ok(body: Envelope | IndexAnswer): RestResponse {
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body }
 }
 
 /** @param standard the limit where the request names none */
@@ -57,7 +57,7 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
     const [before, after] = queriesOfPages.get(parameters) ?? splitQuery(parameters, vocabulary)
     return `${path}?${before}${start}${after}`
   }
-  return ok({
+  const body: Envelope = {
     success: true,
     timestamp,
     resource: resource.plural,
@@ -69,7 +69,8 @@ export function respondList({ resource, page, range, parameters, vocabulary, pat
     previous: limit > 0 && offset > 0 ? link(-1) : null,
     next: (byKeys === undefined ? limit > 0 && offset + limit < page.count : page.after !== undefined) ? link(1) : null,
     [resource.plural]: page.records,
-  })
+  }
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body }
 }
 
 /** The text before and after the value of `offset` or `page`, kept for a repeated query. */

@@ -14,11 +14,14 @@ interface ReadQuery {
 
 export class ParsedQuery {
   readonly pairs: readonly Pair[]
+  /** Characters of names and values. */
+  readonly length: number = 0
   /** The last reading, without checks by resource: resources share a query. */
   lastRead: ReadQuery | undefined = undefined
 
   constructor(pairs: readonly Pair[]) {
     this.pairs = pairs
+    for (const { name, value } of pairs) this.length += name.length + value.length
   }
 }
 

@@ -178,13 +178,11 @@ function targetOf(file: string, specifier: string): string {
   return relative(lib, resolve(lib, dirname(file), specifier)).replaceAll(sep, '/')
 }
 
-/** What the workbench, which runs in browsers, may import from the rest of lib/ beside types; and nothing imports the workbench. */
-const OF_WORKBENCH = 'model/client/query-text.ts'
-
+/** The workbench runs in browsers: it may import types alone from the rest of lib/; and nothing imports the workbench. */
 function faultOfWorkbench(file: string, target: string, line: string): string | undefined {
   const isOwn = file.startsWith('workbench/')
-  if (!target.startsWith('workbench/') && isOwn && target !== OF_WORKBENCH && !/^\s*(?:import|export) type\b/.test(line))
-    return `lib/workbench runs in browsers, and may import types alone from the rest of lib/, and lib/${OF_WORKBENCH}`
+  if (!target.startsWith('workbench/') && isOwn && !/^\s*(?:import|export) type\b/.test(line))
+    return 'lib/workbench runs in browsers, and may import types alone from the rest of lib/'
   return target.startsWith('workbench/') && !isOwn ? 'lib/workbench is a page, which the rest of lib/ does not import' : undefined
 }
 

@@ -54,6 +54,17 @@ describeEvolved('fill', (make, isServer) => {
     assert.deepEqual(await own.evolve([Quoted]), [])
   })
 
+  it('notes the value of a JSON property as JSON', async () => {
+    await using own = make()
+    await own.evolve([Tag], { seed: { tags: SEED.tags } })
+    const Noted = defineEntity({ name: 'Tag', properties: { id: id(), name: p.string(), data: p.json().default('{"a":["b"]}' as never) } })
+    const notes = await own.evolve([Noted], { fill: { Tag: { data: { a: ['b'] } } } })
+    assert.ok(
+      notes.some(note => note.endsWith('1 row gets {"a":["b"]}.')),
+      notes.join('\n'),
+    )
+  })
+
   it('asks a function of the old row, by names of properties, of columns, and of what the model lacks', async () => {
     await using own = make()
     await own.evolve([Tag, User], { seed: SEED })

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
-import { Type, defineEntity, p } from '@mikro-orm/core'
+import { EntitySchema, Type, defineEntity, p } from '@mikro-orm/core'
 import { auth, resource, RestEngine } from '../../lib/index.ts'
 import type { OpenApiDocument } from '../../lib/description/openapi/openapi-document.ts'
 import { Conformity } from './conformity.ts'
@@ -289,5 +289,36 @@ describe('what documents do not tell', () => {
       silent: {},
       shown: {},
     })
+  })
+
+  it('says of the classes of a hierarchy alone whose records may be orphans that a change may delete the record', async () => {
+    const hierarchy = (name: string): readonly [never, never] => {
+      const id = { type: 'integer', primary: true }
+      const names = { discriminatorColumn: 'kind', discriminatorMap: { plain: name, big: `Big${name}` } }
+      const root = new EntitySchema({ name, ...names, properties: { id, kind: { type: 'string' } } } as never)
+      const big = new EntitySchema({ name: `Big${name}`, extends: name, properties: { note: { type: 'string', nullable: true } } } as never)
+      return [root as never, big as never]
+    }
+    const [Part, BigPart] = hierarchy('Part')
+    const [Pet, BigPet] = hierarchy('Pet')
+    const Other = defineEntity({ name: 'Other', properties: { id: p.integer().primary() } })
+    const Holder = defineEntity({
+      name: 'Holder',
+      properties: {
+        id: p.integer().primary(),
+        part: () =>
+          p
+            .oneToOne(BigPart as typeof Other)
+            .nullable()
+            .owner()
+            .orphanRemoval(),
+      },
+    })
+    await using engine = await RestEngine.create({ entities: [Part, BigPart, Pet, BigPet, Holder] })
+    const { responses } = (await engine.openapi({ details: true })).components as unknown as { responses: object }
+    assert.deepEqual(
+      Object.keys(responses).filter(name => name.endsWith('Changed')),
+      ['BigPartChanged', 'PartChanged'],
+    )
   })
 })

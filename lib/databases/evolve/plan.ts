@@ -104,7 +104,8 @@ export function sayFilled(count: number, { json, each, isMadeUp, links }: Pick<F
   if (links !== undefined) return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} the links of "${links}".`
   if (each !== undefined)
     return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${isMadeUp === true ? 'made-up values' : 'what fill gives'}.`
-  return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(typeof json === 'object' ? JSON.stringify(json) : json)}.`
+  const value = typeof json === 'object' ? new BareValue(JSON.stringify(json)) : json
+  return `${countRows(count)} ${count === 1 ? 'gets' : 'get'} ${show(value)}.`
 }
 
 /** `show` writes no quotes. */

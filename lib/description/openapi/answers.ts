@@ -109,7 +109,7 @@ export class Answers extends Describer {
     return (
       hasFixed(resource) ||
       this.#orphans.has(resource) ||
-      (resource.hierarchy !== undefined && [...this.#orphans].some(({ hierarchy }) => hierarchy !== undefined))
+      (resource.hierarchy !== undefined && [...this.#orphans].some(({ hierarchy }) => hierarchy?.root === resource.hierarchy!.root))
     )
   }
 

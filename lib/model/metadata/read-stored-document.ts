@@ -64,7 +64,7 @@ function isStoredInside({ kind, persist, formula, generated, onCreate, onUpdate,
   )
 }
 
-function storeScalar({ customType: type }: EntityProperty, platform: Platform): ToDocument | undefined {
+function storeScalar({ customType: type }: EntityProperty, platform: Platform): ToDocument {
   if (type === undefined || type instanceof JsonType) return value => value
   return value => type.convertToDatabaseValue(value, platform, { mode: 'serialization' }) as unknown
 }

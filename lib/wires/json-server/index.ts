@@ -58,7 +58,7 @@ class RequestAnswerer {
     if (resource.single) return id === undefined ? this.#single(resource) : this.#none()
     if (list !== undefined) return this.#below(resource, id!, list)
     if (id !== undefined) return this.#record(resource, id)
-    if (isRead) return answerList(this.#request, this.#api, resource, { version: this.#version })
+    if (isRead) return answerList(this.#request, this.#api, resource, this.#version)
     return method === 'POST' ? this.#create(resource, {}) : this.#none()
   }
 
@@ -114,7 +114,7 @@ class RequestAnswerer {
     const key = link.ids ?? `${link.name}Id`
     if (method === 'POST') return this.#create(other, { [key]: id })
     if (method !== 'GET' && method !== 'HEAD') return this.#none()
-    return answerList({ ...this.#request, pairs: [...pairs, [key, id]] }, this.#api, other, { version: this.#version })
+    return answerList({ ...this.#request, pairs: [...pairs, [key, id]] }, this.#api, other, this.#version)
   }
 
   async #record(resource: WireResource, id: string): Promise<WireAnswer> {

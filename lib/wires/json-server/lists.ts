@@ -18,11 +18,11 @@ type Slicing = (count: number) => Slice
 
 const ALL: Slicing = () => ({ start: 0, end: Infinity })
 
-export async function answerList(request: WireRequest, api: WireApi, resource: WireResource, asked: ListAsked): Promise<WireAnswer> {
+export async function answerList(request: WireRequest, api: WireApi, resource: WireResource, version: Version): Promise<WireAnswer> {
   const { pairs } = request
   const given = (name: string): string | undefined => pairs.find(([key]) => key === name)?.[1]
   const embedded = embeddedOf(request, api, resource)
-  const conditions = new ConditionReader(api, resource, asked.version).read(pairs)
+  const conditions = new ConditionReader(api, resource, version).read(pairs)
   const { attributes, expand = [] } = askedOf(resource, embedded)
   const read = conditions.expand.filter(path => !expand.includes(path))
   const names = attributes === undefined || read.length === 0 ? attributes : [...attributes, ...read]
@@ -30,11 +30,11 @@ export async function answerList(request: WireRequest, api: WireApi, resource: W
     sort: readSort(api, resource, given('_sort'), given('_order')),
     expand: [...expand, ...read],
     ...(names === undefined ? {} : { attributes: names }),
-    ...allOf([conditions.where, asked.where]),
+    ...(conditions.where === undefined ? {} : { where: conditions.where }),
   }
   const pages = readPages(given)
   const show = (records: readonly Fields[]): readonly Fields[] => records.map(findShow(api, resource, embedded))
-  const isEnvelope = pages !== undefined && asked.version === 1 && (given('_per_page') !== undefined || given('_limit') === undefined)
+  const isEnvelope = pages !== undefined && version === 1 && (given('_per_page') !== undefined || given('_limit') === undefined)
   const slicing = isEnvelope ? lastAtMost(pages) : pages === undefined ? readSlice(given) : () => pageOf(pages.page, pages.size)
   const { records, count } = await find(api, resource, query, conditions.holds, slicing)
   if (isEnvelope) return { status: 200, body: envelope(show(records), count, pages) }
@@ -50,19 +50,8 @@ export async function answerList(request: WireRequest, api: WireApi, resource: W
   }
 }
 
-interface ListAsked {
-  readonly version: Version
-  /** A further condition. */
-  readonly where?: object
-}
-
 export function valuesOf(pairs: WireRequest['pairs'], ...names: readonly string[]): string[] {
   return pairs.filter(([name]) => names.includes(name)).flatMap(([, value]) => value.split(','))
-}
-
-function allOf(conditions: readonly (object | undefined)[]): { readonly where?: object } {
-  const given = conditions.filter(each => each !== undefined)
-  return given.length === 0 ? {} : { where: { $and: given } }
 }
 
 export async function listAll(api: WireApi, resource: WireResource, query: WireQuery): Promise<readonly Fields[]> {

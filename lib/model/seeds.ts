@@ -4,7 +4,7 @@
 export type SeedData = Readonly<Record<string, readonly object[]>>
 const inferred = new WeakSet<SeedData>()
 
-/** An ID without a path is then no error, but a note: the data come from a JSON file. */
+/** Marks data of a JSON file: an ID that no path can name (`..`) is then noted, not refused. */
 export function markInferredSeed(data: SeedData): SeedData {
   inferred.add(data)
   return data
@@ -42,7 +42,7 @@ export function checkSeeds(seeds: unknown, where: string): asserts seeds is Seed
   if (seeds.length === 0 || seeds.some(isRecord)) throw refusal(where, '')
 }
 
-/** A list of records names no resource. */
+/** Like `{ name: 'Ann' }`, without lists of resources. */
 function isRecord(seed: unknown): boolean {
   return typeof seed === 'object' && Object.values(seed!).some(list => !Array.isArray(list))
 }

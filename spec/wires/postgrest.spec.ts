@@ -265,6 +265,8 @@ describeStores('the wire of PostgREST, asked by supabase-js', () => {
       assert.deepEqual(await refusedAs(sb.from('users').select!('id').eq!('posts.id', 1)), [400, 'PGRST108'])
       assert.deepEqual(await refusedAs(sb.from('users').select!('id,posts(id)').order!('posts(id)')), [400, 'PGRST118'])
       assert.deepEqual(await refusedAs(sb.from('users').select!('id,,')), [400, 'PGRST100'])
+      const misplaced = await sb.from('users').select!('id').range!('x', 9)
+      assert.match(misplaced.error!.message, /failed to parse offset \(x\)/)
     }))
 
   it('calls functions', () =>

@@ -1,6 +1,6 @@
 /**
- * Where `author` (to one) becomes `authors` (to many), or vice versa, copies the links to the new table or column, if names or `renamed`
- * say so. Old links stay.
+ * Finds links to move where `author` (to one) becomes `authors` (to many), or vice versa, and makes of old links the rows of a new table,
+ * or a `fill` of a new column. The `move-links.ts` of each database reads old links. Old links stay, unless `drop` takes them.
  */
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { FillText } from '../../records/database/fill-text.ts'
@@ -13,7 +13,7 @@ import { isGiven, type Filling } from './read-fill.ts'
 import { nameOfPivot } from './read-renames.ts'
 import type { EvolveRequest } from './request.ts'
 
-/** A foreign key of a single column, without a property. */
+/** A stored foreign key of a single column, without a property by now. */
 export interface OldLink {
   readonly table: string
   readonly column: string
@@ -51,7 +51,7 @@ interface Gather {
 export interface MovedLinks {
   readonly spread: readonly Spread[]
   readonly gather: readonly Gather[]
-  /** Moves, by names in `renamed`. */
+  /** Entries of `renamed`, carried out by moves. */
   readonly served: ReadonlySet<string>
 }
 
@@ -109,7 +109,7 @@ function findGather(meta: EntityMetadata, prop: EntityProperty, { request, old, 
   const pivots = old.pivots.filter(
     ({ links: [one, other] }) => [one.target, other.target].toSorted().join(' ') === [own, target].toSorted().join(' '),
   )
-  // A renamed entity's tables of links begin with the old name.
+  // A renamed entity's tables of links may still begin with the old name.
   const owns = [own, ...request.tables.flatMap(({ to, from, links }) => (to === own && links !== undefined ? from : []))]
   const partOf = (table: string): string | undefined => {
     const prefix = owns.find(each => table.startsWith(`${each}_`))
@@ -136,7 +136,7 @@ const SHOWN = 5
 /**
  * Adds a `fill` of the new column by the links of the old table.
  *
- * @param rows keys of both rows, as texts
+ * @param rows for each link: key of the row that gets it, key of the linked row, as texts
  */
 export function gatherLinks(
   { pivot, meta, prop }: Gather,

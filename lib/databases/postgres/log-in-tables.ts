@@ -1,6 +1,6 @@
 /**
- * Makes the tables of ended tokens and failed log-ins, shared by all processes of a database, only for an engine with log-in, opened for
- * writing. In a database made by an engine, a trigger notes removed users.
+ * Opens the tables of tokens, ended tokens and failed log-ins, shared by all processes; makes missing tables unless read-only. PGlite, of
+ * one process, has none. Where the engine keeps a change log, a trigger notes removed users.
  */
 import type { EntityName, MikroORM } from '@mikro-orm/core'
 import type { PoolClient } from 'pg'
@@ -23,6 +23,7 @@ function tablesOf(schema: string): LogInTables {
   return { tokens: within(TOKENS_TABLE), ended: within(ENDED_TABLE), logins: within(LOGINS_TABLE) }
 }
 
+/** `mark`: see token-marks.ts; `pending`: attempts without an outcome. */
 function listDefinitions({ tokens, ended, logins }: LogInTables): readonly string[] {
   return [
     `create table ${tokens} (id text primary key, mark text not null, expires bigint not null)`,
@@ -107,7 +108,7 @@ export async function watchUsers(
   )
 }
 
-/** The ID of a removed user, among ended tokens. */
+/** The ID by which the trigger notes a removed user, among ended tokens. */
 export function removalOf(key: readonly string[]): string {
   return `user ${key.join('\u001F')}`
 }

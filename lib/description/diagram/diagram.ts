@@ -3,13 +3,13 @@ import { idNames } from '../../model/key.ts'
 import type { Attribute, InnerAttribute, Model, Resource, ToManyAttribute, ToOneAttribute, ToOneOfAttribute } from '../../model/model.ts'
 import { describedVisibility } from '../openapi/source.ts'
 import { mayBeEmpty } from '../openapi/record-schemas.ts'
-import { branchesFor, existsFor, isOpen, type Visibility } from '../../records/plan/visibility.ts'
+import { branchesFor, existsFor, isNamable, type Visibility } from '../../records/plan/visibility.ts'
 import type { Diagram, DiagramAttribute, DiagramRelation } from './diagram-parts.ts'
 
 /** @param isNamed whether requests can name the resource */
 export function describeDiagram(model: Model, isNamed: (resource: Resource) => boolean): Diagram {
   const visibility = describedVisibility(model)
-  const shown = model.resources.filter(resource => isOpen(resource) && isNamed(resource))
+  const shown = model.resources.filter(resource => isNamable(resource) && isNamed(resource))
   const relations = new RelationsInMaking(new Set(shown), visibility)
   return {
     entities: shown.map(resource => ({

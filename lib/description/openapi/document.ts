@@ -13,7 +13,7 @@ import { RecordSchemas, withIds } from './record-schemas.ts'
 import type { Schema } from './schema.ts'
 import { NO_VERSION, formatRoot } from '../../records/request/address.ts'
 import { describedVisibility, findSegment, listSecurity, type ApiSource, type DescribeOptions } from './source.ts'
-import { isOpen } from '../../records/plan/visibility.ts'
+import { isNamable } from '../../records/plan/visibility.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findParameterName } from '../../records/request/query-string.ts'
 import { RESERVED } from '../../records/request/reserved-parameters.ts'
@@ -33,7 +33,7 @@ export function describeApi(source: ApiSource, options: DescribeOptions): OpenAp
   const root = formatRoot('', source.version)
   const paths = new Paths()
   const named = source.model.resources.flatMap(resource => {
-    const name = isOpen(resource) ? findSegment(resource, source) : undefined
+    const name = isNamable(resource) ? findSegment(resource, source) : undefined
     return name === undefined ? [] : [{ resource, path: `${root}/${encodeURIComponent(name)}` }]
   })
   const place = ({ method, path, parts, parameters: own }: PlacedOperation): void => {

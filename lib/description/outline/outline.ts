@@ -5,13 +5,13 @@ import { shownName } from '../../model/ids-name.ts'
 import { idNames } from '../../model/key.ts'
 import { isRelation, listTargets, type Attribute, type Model, type Resource } from '../../model/model.ts'
 import { isCreatable } from '../../records/access/resolve-path.ts'
-import { existsFor, hasVisibleTarget, isOpen, type Visibility } from '../../records/plan/visibility.ts'
+import { existsFor, hasVisibleTarget, isNamable, type Visibility } from '../../records/plan/visibility.ts'
 import { describedVisibility } from '../openapi/source.ts'
 import type { OutlinedAttribute, OutlinedDeletion, OutlinedResource } from './outline-parts.ts'
 
 export function outlineResources(model: Model, isReadOnly: boolean): OutlinedResource[] {
   const visibility = describedVisibility(model)
-  return model.resources.filter(resource => isOpen(resource)).map(resource => outlineResource(resource, visibility, isReadOnly))
+  return model.resources.filter(resource => isNamable(resource)).map(resource => outlineResource(resource, visibility, isReadOnly))
 }
 
 function outlineResource(resource: Resource, visibility: Visibility, isReadOnly: boolean): OutlinedResource {
@@ -52,14 +52,14 @@ function outlineDeletions(resource: Resource, visibility: Visibility): OutlinedD
     attribute => isRelation(attribute) && attribute.cascadeRemove && existsFor(attribute, visibility),
   )
   const referring = resource.referrers
-    .filter(({ resource: other, attribute }) => isOpen(other) && other.served && existsFor(attribute, visibility))
+    .filter(({ resource: other, attribute }) => isNamable(other) && other.served && existsFor(attribute, visibility))
     .map(({ resource: other, attribute, path }) => {
       const isCascading = cascading.some(list => isRelation(list) && list.target === other && list.otherSide === path)
       const rule = isCascading || attribute.onDelete === 'cascade' ? 'delete' : attribute.onDelete
       return { resource: other.plural, by: path, rule } as const
     })
   const linked = cascading.flatMap(attribute => {
-    if (!isRelation(attribute) || !isOpen(attribute.target)) return []
+    if (!isRelation(attribute) || !isNamable(attribute.target)) return []
     const { plural } = attribute.target
     const isKnown = referring.some(other => other.resource === plural && other.by === attribute.otherSide)
     return isKnown ? [] : [{ resource: plural, attribute: attribute.name, rule: 'delete' } as const]

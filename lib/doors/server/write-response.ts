@@ -1,4 +1,4 @@
-/** Writes an answer to a `node:http` response: a text with one `end`, or a stream. */
+/** Answers `node:http` with nothing, a text (by `linger` after an unread body), or a stream. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { builtin } from '../../foundation/base/builtins.ts'
 import { linger } from './http-body.ts'
@@ -6,7 +6,7 @@ import type { MountedRequest } from './mount.ts'
 import type { WrittenResponse } from './transport.ts'
 
 /**
- * @param unread a refused client may still send the body
+ * @param unread whether the body was refused before it was read to its end
  * @returns the status
  */
 export function writeResponse(

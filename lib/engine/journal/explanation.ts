@@ -20,22 +20,23 @@ export interface IndexHint {
   /** `scan`: all rows are read to find some. `sort`: all rows are sorted. */
   readonly reason: 'scan' | 'sort'
   readonly table: string
-  /** The table that is read, and its rows, at most 1,000,000. */
+  /** As named by the statement. */
   readonly scanned: string
-
+  /** Rows of the table, counted up to 1,000,000. */
   readonly rows: number
-  /** In the plural. Undefined for a table without a resource, such as a pivot table. */
+  /** The resource's name in the plural. Undefined for a table without a resource, such as a pivot table. */
   readonly resource: string | undefined
-  /** As in a query; without an attribute, a column or expression. */
+  /** Attributes to index, as named by queries; else columns or expressions. */
   readonly attributes: readonly string[]
   /** Creates the index. */
   readonly sql: string
   /** The change of the entity. Undefined without entities, or without a short form in MikroORM. */
   readonly entity: string | undefined
+  /** As a sentence. */
   readonly detail: string
 }
 
-/** Of `engine.explain`. */
+/** The statements, plans and times of a request, and hints for indexes. */
 export interface Explanation {
   readonly method: string
   /** With the query as sent, without secrets. */
@@ -43,6 +44,7 @@ export interface Explanation {
   readonly status: number
   /** Milliseconds in all. */
   readonly duration: number
+  /** Milliseconds of each stage. */
   readonly timing: Readonly<Record<string, number>>
   /** Whether all plans came from the cache. Undefined without plans. */
   readonly cached: boolean | undefined

@@ -21,7 +21,7 @@ const OPTIONS = {
   database: [readDatabase, ':memory:'],
   persist: [checkPersist],
   schema: [oneOf('update', 'keep', 'evolve', 'migrate')],
-  fill: [must('an object of objects, by resource: { notes: { stars: 0 } }', isObject), {}],
+  fill: [must("an object by resource: { notes: { stars: 0 }, trips: 'made-up' }", isObject), {}],
   renamed: [checkRenamed, {}],
   drop: [must("true, false, 'all' or an array of names: ['note.body', 'trip']", isDrop), false],
   copies: [integer(0), 10],
@@ -59,6 +59,7 @@ export function isEngineOption(name: string): boolean {
   return Object.hasOwn(OPTIONS, name)
 }
 
+/** Other libraries' names. */
 const HABITS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['entity', 'models', 'model', 'schemas', 'entityClasses'].map(name => [name, 'entities'])),
   ...Object.fromEntries(['db', 'dbName', 'file', 'filename', 'storage', 'url', 'connection', 'dataSource'].map(name => [name, 'database'])),
@@ -69,7 +70,7 @@ const HABITS: Readonly<Record<string, string>> = {
 }
 
 const LISTEN = 'A server has an address: createServer(engine).listen(3000).'
-/** Options of servers and of log-in. */
+/** Servers and log-in. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   port: LISTEN,
   host: LISTEN,
@@ -121,7 +122,7 @@ function refuseConfig(options: EngineOptions): void {
     )
 }
 
-/** Refuses seed and schema that do not fit `readOnly`, or a model from the database. */
+/** Refuses an engine without model source; seed or migrations with `readOnly`; without entities, schema changes. */
 function checkModelSource({ entities, database, schema, readOnly, seed }: CheckedOptions): void {
   const isEmpty = isInMemory(database)
   if (entities === undefined && isEmpty) {
@@ -175,7 +176,7 @@ function areSegments(versions: unknown): boolean {
   return Array.isArray(versions) && versions.every(version => /^[A-Za-z0-9._-]+$/.test(version as string))
 }
 
-/** @throws TypeError for options of the engine, and options by which a request would miss rows */
+/** @throws TypeError for options that the engine sets itself, and those with which requests would not read or write what is stored */
 function checkOrm(given: unknown): void {
   const orm = given as Partial<OrmOptions>
   for (const name of OWN_ORM_OPTIONS) {
@@ -230,7 +231,7 @@ function checkEntities(entities: unknown): void {
         `without it the model is read from the file of "database".${meant}`,
     )
   }
-  // MikroORM ignores a pattern without files.
+  // MikroORM ignores a pattern without files, such as `'User'`.
   const named = entities.findIndex(entity => typeof entity === 'string' && !/[/\\*.]/.test(entity))
   if (named >= 0) {
     const name = JSON.stringify(entities[named])
@@ -255,7 +256,7 @@ function checkEntities(entities: unknown): void {
   )
 }
 
-/** Of any copy of MikroORM. MikroORM takes other objects for abstract entities. */
+/** Of any MikroORM, so not by `instanceof`. MikroORM takes others for abstract entities. */
 function isSchema(entity: unknown): boolean {
   return typeof entity === 'object' && entity !== null && 'meta' in entity && typeof entity.meta === 'object'
 }

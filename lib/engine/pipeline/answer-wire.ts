@@ -22,7 +22,7 @@ import { isInferred } from '../../model/inferred-entities.ts'
 import { idNames } from '../../model/key.ts'
 import { isRelation, type Attribute, type Model, type RelationAttribute, type Resource } from '../../model/model.ts'
 import type { Tally } from '../../records/plan/answer-limits.ts'
-import { isOpen } from '../../records/plan/visibility.ts'
+import { isNamable } from '../../records/plan/visibility.ts'
 import { formatRoot, NO_VERSION } from '../../records/request/address.ts'
 import { WireCall, readCarried, readRefusal, type WireConditions } from '../../records/request/inner-request.ts'
 import { NO_HEADERS, readHeader } from '../../records/request/parse-request.ts'
@@ -268,7 +268,7 @@ const described = new WeakMap<Model, readonly WireResource[]>()
 
 function describeResources(model: Model): readonly WireResource[] {
   let resources = described.get(model)
-  if (resources === undefined) described.set(model, (resources = Object.freeze(model.resources.filter(isOpen).map(describeResource))))
+  if (resources === undefined) described.set(model, (resources = Object.freeze(model.resources.filter(isNamable).map(describeResource))))
   return resources
 }
 
@@ -291,7 +291,7 @@ function describeResource(resource: Resource): WireResource {
 
 function describeAttribute(attribute: Attribute, isOfFile: boolean): WireAttribute {
   const { name, kind, nullable, ids = isOfFile && isRelation(attribute) ? name : undefined } = attribute
-  const target = isRelation(attribute) && attribute.target.served && isOpen(attribute.target) ? attribute.target : undefined
+  const target = isRelation(attribute) && attribute.target.served && isNamable(attribute.target) ? attribute.target : undefined
   return Object.freeze({
     name,
     kind,

@@ -7,7 +7,7 @@ import type { RestResponse } from '../../foundation/base/response.ts'
 import { formatIso } from '../../foundation/values/iso-time.ts'
 import { hasRowKey, type KeyValues } from '../../model/key.ts'
 import { notFound, refuseHidden, type Target } from '../../records/access/resolve-path.ts'
-import { isOpen, onlyRecord, retryWithRules } from '../../records/plan/visibility.ts'
+import { isNamable, onlyRecord, retryWithRules } from '../../records/plan/visibility.ts'
 import { NO_PARAMETERS } from '../../records/request/query-string.ts'
 import type { Reader, View } from '../../records/read/reader.ts'
 import type { ReadingConnection } from '../../records/database/connection.ts'
@@ -76,7 +76,7 @@ function checkList({ resource, attribute }: MemberTarget, { visibility }: View):
 
 /** The record may exist outside of the list. The answer names no resource that is closed to everybody. */
 function notInList({ resource, id, attribute, member }: MemberTarget) {
-  if (!isOpen(resource) || !isOpen(member.resource)) return restError('record_not_found', 'There is no such record.')
+  if (!isNamable(resource) || !isNamable(member.resource)) return restError('record_not_found', 'There is no such record.')
   const name = member.id.slice(0, 100)
   return restError(
     'record_not_found',

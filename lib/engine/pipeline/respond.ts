@@ -11,7 +11,7 @@ import { Accept, JSON_MEDIA, asksForJson, type MediaType } from '../../foundatio
 import type { Envelope } from '../../foundation/http/envelope.ts'
 import { ERRORS, RestError, restError } from '../../foundation/errors/errors.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
-import { isOpen } from '../../records/plan/visibility.ts'
+import { isNamable } from '../../records/plan/visibility.ts'
 import { formatTag } from '../../records/validate/precondition.ts'
 import type { Attribute, Model, Resource } from '../../model/model.ts'
 import { findParameterName, listAsked, textOfPair, type Parameters, type Vocabulary } from '../../records/request/query-string.ts'
@@ -155,7 +155,7 @@ export function respondDeletedList(resource: Resource, records: readonly JsonRec
 
 /** @param root path of the version: `/api/v1` */
 export function respondIndex(model: Model, versions: readonly string[], root: string, timestamp: string): RestResponse {
-  const resources = Object.fromEntries(model.resources.filter(isOpen).map(resource => [resource.plural, `${root}/${resource.plural}`]))
+  const resources = Object.fromEntries(model.resources.filter(isNamable).map(resource => [resource.plural, `${root}/${resource.plural}`]))
   return ok({ success: true, timestamp, versions: [...versions], resources })
 }
 

@@ -6,11 +6,11 @@ import type { QueryInput } from '../../foundation/base/query-input.ts'
 import type { Pair } from '../../records/request/raw-filter.ts'
 import { meetsPattern, readPattern } from '../../records/request/route-pattern.ts'
 
-/** A request for match functions. */
+/** For match functions. */
 export interface FaultRequest {
   /** Upper case. */
   readonly method: string
-  /** Without query and one slash at the end; percent-encoded as sent. */
+  /** Without query and final slash; percent-encoded as sent. */
   readonly path: string
   /** The path before the version; may be empty. */
   readonly base: string
@@ -48,14 +48,14 @@ export function faultRequest({ method, path: target, query, body, headers, base 
     path: readPath(target),
     base,
     get query() {
-      return (pairs ??= readable(target, query).map(({ name, operator, value }) => [name + operator, value] as const))
+      return (pairs ??= readablePairs(target, query).map(({ name, operator, value }) => [name + operator, value] as const))
     },
     body,
     headers: lowerCase(headers),
   }
 }
 
-function readable(target: string, query: QueryInput | undefined): readonly Pair[] {
+function readablePairs(target: string, query: QueryInput | undefined): readonly Pair[] {
   try {
     return readPairs(target, query)
   } catch {
@@ -66,7 +66,7 @@ function readable(target: string, query: QueryInput | undefined): readonly Pair[
 
 /**
  * @param where the called function, for errors
- * @param methods beside the usual ones
+ * @param methods further methods, of the application
  */
 export function compileMatch(match: RequestMatch, where: string, methods: readonly string[]): CompiledMatch {
   if (typeof match === 'string') {

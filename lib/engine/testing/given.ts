@@ -1,6 +1,6 @@
 /**
  * `engine.given`: inserts records with made-up values for tests. Rejects with resource_unknown, method_not_allowed, body_invalid,
- * validation_failed, unique_conflict.
+ * validation_failed, unique_conflict, TypeError, RangeError. `complete` only gives a body.
  */
 import { assertJson, isObject, toJson } from '../../foundation/json/json.ts'
 import { restError } from '../../foundation/errors/errors.ts'
@@ -19,7 +19,7 @@ export class Given {
     this.#services = services
   }
 
-  /** @param check throws when records can no longer be made */
+  /** @param check throws once the engine is closed */
   asFunction(check: () => void): Give {
     const one = async (...given: Parameters<Given['one']>): Promise<GivenRecord> => {
       check()
@@ -56,13 +56,13 @@ export class Given {
     return this.#make(resource, all, { seed, pathOf: String, maxRecords })
   }
 
-  /** Completes overrides, with parents. */
+  /** Gives a body with made-up values and parents. */
   async complete(resource: Resource, overrides: Overrides, seed: number): Promise<Record<string, unknown>> {
     const { completeRecord } = await import('./make-records.ts')
     return completeRecord(resource, overrides, seed, this.#services)
   }
 
-  /** Runs before any wait: calls at the same time get seeds in order. */
+  /** Must run synchronously: calls at the same time get seeds in order. */
   #begin(name: string, options: GivenOptions): { resource: Resource; seed: number } {
     const { seed } = readOptions(options, { seed: [mustRange('an integer', Number.isSafeInteger)] }, 'given')
     const { model } = this.#services.served()
@@ -81,7 +81,7 @@ export class Given {
   }
 }
 
-/** A value may be a Date, which becomes a text. */
+/** A Date becomes a text. */
 function readOverrides(overrides: unknown, where: string): Overrides {
   if (!isObject(overrides)) throw new TypeError(`${where}: the overrides must be an object of attributes.`)
   const json = toJson(overrides, `${where}: the overrides`)

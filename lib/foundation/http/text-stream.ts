@@ -1,4 +1,5 @@
-/** Bodies of answers other than JSON, such as streams, pages and files. */
+/** Holds bodies of answers other than JSON, such as streams, pages and files. */
+
 const utf8 = new TextEncoder()
 
 /** Each piece is made after the client has taken the previous. Read once. */

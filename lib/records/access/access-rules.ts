@@ -17,7 +17,7 @@ import type { Parameters } from '../request/query-string.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
 import type { Condition } from '../plan/read-plan.ts'
 import { unknownAttribute, type Target } from './resolve-path.ts'
-import { EVERYTHING, hasVisibleTarget, isOpen, isVisible, notEvaluated, namesReadableByAll, retryWithRules } from '../plan/visibility.ts'
+import { EVERYTHING, hasVisibleTarget, isNamable, isVisible, notEvaluated, namesReadableByAll, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
 /** A query parameter of the application, `{ q: value => ({ name: { $like: value } }) }`, which gives a condition on the records. */
@@ -301,7 +301,7 @@ function readParameter(query: object, name: string, root: Resource, reader: Filt
   } catch (error) {
     const others = root.rules.parameters.has(name)
       ? []
-      : resources.filter(other => other !== root && isOpen(other) && canRead(query, other))
+      : resources.filter(other => other !== root && isNamable(other) && canRead(query, other))
     if (others.length === 0) throw error
     const suggestion = findNearest(name, namesReadableByAll(root.attributes))
     const of = others.map(({ plural }) => plural).join(', ')
@@ -341,7 +341,7 @@ function settled<T, U>(answer: T | PromiseLike<T>, read: (answer: T) => Awaitabl
 export function authorize(resource: Resource, action: Action, visibility: Visibility, ctx: HookContext): Awaitable<void> {
   return chain(visibility.permits(resource, action), isAllowed => {
     if (isAllowed) return
-    if (!isOpen(resource)) throw restError('forbidden', 'Nobody may do this.')
+    if (!isNamable(resource)) throw restError('forbidden', 'Nobody may do this.')
     requireLogIn(resource, action, ctx)
     throw restError('forbidden', `You may not ${action} ${resource.plural}.`)
   })

@@ -14,7 +14,7 @@ import type { Request } from '../request/parse-request.ts'
 import { DESCRIPTION } from '../request/reserved-paths.ts'
 import type { Attribute, ResourceMark, Model, Resource, ToManyAttribute } from '../../model/model.ts'
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
-import { describeUnreadable, EVERYTHING, existsFor, isOpen, isVisible, namesReadableByAll, type Visibility } from '../plan/visibility.ts'
+import { describeUnreadable, EVERYTHING, existsFor, isNamable, isVisible, namesReadableByAll, type Visibility } from '../plan/visibility.ts'
 
 type RequestPath = Pick<Request, 'base' | 'segments'>
 
@@ -127,7 +127,7 @@ export function resolveBesideRoutes(request: RequestPath, version: string, model
 }
 
 export function notFound(resource: Resource, id: string) {
-  if (!isOpen(resource)) return restError('record_not_found', 'There is no such record.')
+  if (!isNamable(resource)) return restError('record_not_found', 'There is no such record.')
   if (resource.key.length === 0)
     return restError('record_not_found', `${withCapitalArticle(resource.singular)} has no ID: there is only the list of them.`)
   const isId = idFromText(id, resource) !== undefined
@@ -138,7 +138,9 @@ export function notFound(resource: Resource, id: string) {
 function unknownVersion(version: string, { base }: RequestPath, versions: readonly string[], model: Model) {
   const named = model.byName.get(decodeURIComponent(version))
   const meant =
-    named !== undefined && isOpen(named) ? ` Did you mean "${base}/${versions[0]}/${version}"?` : formatHint(findNearest(version, versions))
+    named !== undefined && isNamable(named)
+      ? ` Did you mean "${base}/${versions[0]}/${version}"?`
+      : formatHint(findNearest(version, versions))
   const place = base === '' ? 'The path must begin' : `After "${base}" the path must go on`
   return restError('version_unknown', `${place} with a version (${versions.join(', ')}), not "${version.slice(0, 100)}".${meant}`)
 }
@@ -146,9 +148,9 @@ function unknownVersion(version: string, { base }: RequestPath, versions: readon
 function unknownResource({ base, segments: [, first = '', second] }: RequestPath, version: string, model: Model) {
   const name = decodeURIComponent(first)
   const below = version === NO_VERSION && second !== undefined ? model.byName.get(decodeURIComponent(second)) : undefined
-  if (below !== undefined && isOpen(below))
+  if (below !== undefined && isNamable(below))
     return restError('resource_unknown', `Paths have no version here, nor a resource "${name.slice(0, 100)}": write ${base}/${second}.`)
-  const known = model.resources.filter(isOpen).map(resource => resource.plural)
+  const known = model.resources.filter(isNamable).map(resource => resource.plural)
   const resources = known.length === 0 ? '' : ` Resources: ${known.join(', ')}.`
   return restError('resource_unknown', `There is no resource "${name.slice(0, 100)}".${formatHint(findNearest(name, known))}${resources}`)
 }
@@ -161,7 +163,7 @@ function findAttribute(resource: Resource, name: string): Attribute {
 }
 
 export function unknownAttribute(resource: Resource, name: string) {
-  if (!isOpen(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
+  if (!isNamable(resource)) return restError('attribute_not_found', `There is no attribute "${name.slice(0, 100)}".`)
   // Hints name only attributes for all callers.
   const why = resource.rules.access.get === true ? describeUnreadable(resource.byName.get(name)) : undefined
   if (why !== undefined) return restError('attribute_not_found', why)

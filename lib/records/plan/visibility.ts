@@ -128,8 +128,8 @@ export function onlyRecord(resource: Resource, key: readonly unknown[], visibili
   }
 }
 
-/** Whether texts may mention the resource: not if closed to everyone. */
-export function isOpen({ rules: { access } }: Resource): boolean {
+/** Whether texts may name the resource: not if closed to everyone. */
+export function isNamable({ rules: { access } }: Resource): boolean {
   return Object.values(access).some(rule => rule !== false)
 }
 
@@ -157,7 +157,7 @@ export function hasVisibleTarget(attribute: Attribute, visibility: Visibility): 
 export function describeUnreadable(attribute: Attribute | undefined): string | undefined {
   if (attribute?.closed !== true || !isRelation(attribute)) return undefined
   const { kind, name, target } = attribute
-  if (!target.served || !isOpen(target)) return undefined
+  if (!target.served || !isNamable(target)) return undefined
   return kind === 'toMany'
     ? `"${name}" is a list of ${target.plural}, and nobody may list ${target.plural}.`
     : `"${name}" links ${withArticle(target.singular)}, and nobody may read ${target.plural}.`

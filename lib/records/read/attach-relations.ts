@@ -1,4 +1,7 @@
-/** Reads the relations of records, level by level: the posts of all users on a page, then the tags of all posts. */
+/**
+ * Reads the relations of records, level by level: the posts of all users on a page, then the tags of all posts. `weigh` counts against the
+ * answer's limits (`room`).
+ */
 import { bindParameters, type Arguments } from '../database/bind.ts'
 import { putInside } from '../../foundation/json/json.ts'
 import type {
@@ -49,7 +52,7 @@ export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments,
     const isLast = level.every(({ node }) => node.children.every(child => child.node.children.length === 0))
     for (const { owners, node, given: ofLevel } of level)
       for (const child of node.children)
-        requestChild(child, owners, {
+        addSteps(child, owners, {
           given: child.list === undefined ? ofLevel : argumentsOf(child.list, ofLevel),
           dialect,
           isLast,
@@ -61,35 +64,35 @@ export function* attachAll(owners: Owners, node: CompiledNode, given: Arguments,
   }
 }
 
-/** Lists with parameters have own filters and pages. */
+/** A list with parameters in the query has filters and a page of its own. */
 function argumentsOf(at: number, given: Arguments): Arguments {
   const { filters, limit = Number.MAX_SAFE_INTEGER, offset = 0 } = given.lists![at]!.parameters
   return { ...given, filters, limit, offset, misfits: undefined }
 }
 
 /** In a hierarchy, some classes lack the relation. */
-function requestChild(child: CompiledChild, owners: Owners, context: LevelContext): void {
+function addSteps(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const { only } = child
   const { rows, records, times } = owners
   if (rows.length === 1) {
-    if (only?.(rows[0]!) !== false) requestOfOne(child, owners, context)
+    if (only?.(rows[0]!) !== false) addStepOfOne(child, owners, context)
     return
   }
   if (only === undefined) {
-    requestOfMany(child, owners, context)
+    addStepOfMany(child, owners, context)
     return
   }
   const has = (_: unknown, index: number): boolean => only(rows[index]!)
   const having = rows.filter(only)
-  if (having.length > 0) requestOfMany(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, context)
+  if (having.length > 0) addStepOfMany(child, { rows: having, records: records.filter(has), times: times?.filter(has) }, context)
 }
 
 /** For one owner: rows need no order by owner. */
-function requestOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
+function addStepOfOne(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const take = child.single.isBare === true ? takeIds(child, owners, context) : takeRows(child, owners, context)
   const link = linkAt(owners.rows[0]!, child.from)
   if (link === undefined) take([])
-  else context.steps.push(requestLinked(child, link, take, context))
+  else context.steps.push(stepOfOne(child, link, take, context))
 }
 
 function takeRows(child: CompiledChild, { records, times }: Owners, { given, next }: LevelContext): Take {
@@ -114,7 +117,7 @@ function takeIds(child: CompiledChild, { records, times }: Owners, { given }: Le
   }
 }
 
-function requestOfMany(child: CompiledChild, owners: Owners, context: LevelContext): void {
+function addStepOfMany(child: CompiledChild, owners: Owners, context: LevelContext): void {
   const { given, next } = context
   const { count, parameter } = context.dialect.encodeLinks(owners.rows, child)
   const take = (found: readonly Row[]): void => {
@@ -128,12 +131,12 @@ function requestOfMany(child: CompiledChild, owners: Owners, context: LevelConte
       next.push({ owners: { rows: found, records: related, times: shown }, node: child.node, given })
   }
   if (count === 0) take(NO_ROWS)
-  else context.steps.push(requestLists(child, { parameter, count }, take, context))
+  else context.steps.push(stepOfMany(child, { parameter, count }, take, context))
 }
 
 type Take = (rows: readonly Row[]) => void
 
-function requestLinked(child: CompiledChild, link: readonly unknown[], take: Take, { given, dialect, isLast }: LevelContext): ReadingStep {
+function stepOfOne(child: CompiledChild, link: readonly unknown[], take: Take, { given, dialect, isLast }: LevelContext): ReadingStep {
   const { single } = child
   const isAll = single.bindings.length === link.length
   const list = child.list === undefined ? undefined : given.lists![child.list]!
@@ -146,7 +149,7 @@ function bindWithin(list: ExpandedList, statement: Statement, given: Arguments, 
   return withinList(list, () => bindParameters(statement, given, dialect))
 }
 
-function requestLists(
+function stepOfMany(
   child: CompiledChild,
   { parameter, count }: EncodedLinks,
   take: Take,
@@ -226,7 +229,7 @@ function putLists(
   return found.map(row => shown.get(readLink(row, to)) ?? 0)
 }
 
-/** For Maps; undefined for an empty link. */
+/** The link as a key of a Map; undefined for an empty link. */
 function readLink(row: Row, at: readonly number[]): unknown {
   if (at.length === 1) return row[at[0]!] ?? undefined
   let text = ''

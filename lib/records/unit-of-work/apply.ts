@@ -1,6 +1,6 @@
 /**
  * Applies a valid body (RecordInput) to entities of MikroORM, in an open transaction. Refuses with version_conflict, unique_conflict,
- * owner_required, forbidden and validation_failed.
+ * owner_required, forbidden, token_missing and validation_failed.
  *
  * ```
  * PUT /v1/users/3 { "name": "Ann", "posts": [4, { "title": "x" }] }
@@ -78,7 +78,7 @@ async function resolveRecord(ref: RecordRef, target: Resource, work: Work, impli
   return ref.kind === 'existing' ? reference(target, ref.key, work.em) : create(ref.record, work, implied)
 }
 
-/** A link by another than the primary key needs the entity loaded. */
+/** A link storing another unique value than the primary key needs the entity loaded. */
 export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAttribute, work: Work): Promise<Entity> {
   return ref.kind === 'existing' && targetKey !== undefined ? (await load(target, ref.key, work))! : resolveRecord(ref, target, work)
 }
@@ -91,7 +91,7 @@ export async function resolveLink(ref: RecordRef, { target, targetKey }: ToOneAt
 async function computeLinkValue(attribute: ToOneAttribute, entity: Entity, { em }: Work, linking?: Resource): Promise<unknown> {
   const { targetKey } = attribute
   const isNew = em.getUnitOfWork().getOriginalEntityData(entity) === undefined
-  // MikroORM would lose a link, in the table of a parent class, to an entity not stored yet.
+  // Where a parent class's table has the link's column, MikroORM loses a link to an entity not stored yet.
   if (isNew && linking !== undefined && isInherited(attribute, linking, em)) await em.flush()
   if (targetKey !== undefined) {
     // The column may have a default in the database.
@@ -127,7 +127,7 @@ async function linkToParent(ref: RecordRef, relation: RelationAttribute, parent:
   return entity
 }
 
-/** A list with a condition (`where`) is checked after the flush. */
+/** Notes a member of a list with a condition (`where`), to be checked after the flush. */
 function rememberMember(list: ToManyAttribute, ref: RecordRef, entity: Entity, { conditional }: Work): Entity {
   if (list.where !== undefined) conditional.push({ list, entity, path: ref.kind === 'new' ? ref.record.path : ref.path })
   return entity
@@ -171,7 +171,7 @@ function changeLoaded(entity: Entity, change: RecordInput, work: Work): Awaitabl
   return chain(changesLinkedKey ? em.flush() : undefined, () => (isPlain(change) ? undefined : changeRelations(entity, change, work)))
 }
 
-/** MikroORM reads a 2 of an existing file as `true`, finds a body's `true` unchanged, and would keep the 2. */
+/** Makes MikroORM write values that seem unchanged: a stored 2 is read as `true`, and would stay where the body says `true`. */
 function forgetReadValues(entity: Entity, values: readonly ValueInput[], em: EntityManager): void {
   const loaded = em.getUnitOfWork().getOriginalEntityData(entity)
   for (const { attribute } of values)
@@ -191,7 +191,7 @@ async function changeRelations(entity: Entity, change: RecordInput, work: Work):
   for (const list of lists) await replaceList(before.get(list) ?? [], entity, list, work)
 }
 
-/** `Post 4`, and the link `user` of `Post 4`, for each linked record. */
+/** Names records that the body links (`Post 4`), and their links back (`user` of `Post 4`): `setByBody` keeps both from being unlinked. */
 export function* listLinkedNames(change: RecordInput): Generator<string> {
   for (const { relation, ref } of listReferences(change)) {
     if (ref.kind === 'new') {

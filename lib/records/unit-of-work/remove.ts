@@ -86,7 +86,7 @@ async function leaveSharedLists(removed: ReadonlyMap<Entity, Resource>, work: Wo
   for (const [entity, resource] of removed) {
     const lists = resource.attributes.filter(isShared)
     if (lists.length === 0) continue
-    // A record removable without loading has no lists.
+    // A record to be removed unread is only a reference so far.
     const loaded = await load(resource, keyOfEntity(resource, entity), work)
     for (const attribute of loaded === undefined ? [] : lists) (await loadCollection(loaded!, attribute, work.em)).removeAll()
     isLeaving = true

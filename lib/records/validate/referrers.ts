@@ -1,15 +1,18 @@
-/** Finds records that a removal takes along, or leaves without a needed link: the posts of a user. Refuses with owner_required. */
+/**
+ * Refuses removals (`owner_required`) that leave records without a needed link: the posts of a user. Counts what the database's cascade
+ * removes, too.
+ */
 import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { restError, type RestError } from '../../foundation/errors/errors.ts'
 import type { Row } from '../database/dialect.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { idToSegment, type KeyValues, type RecordKey } from '../../model/key.ts'
 import { findHierarchyRoot, type Attribute, type Resource, type ToManyAttribute, type ToOneAttribute } from '../../model/model.ts'
-import { isOpen } from '../plan/visibility.ts'
+import { isNamable } from '../plan/visibility.ts'
 import { readRows } from '../read/run-read.ts'
 import { lookForReferrers, lookForReferrersOfAll } from './look-ups.ts'
 
-/** Whether a removal takes other records along, or unlinks records without a foreign key. */
+/** Whether MikroORM must remove or unlink other records, too. */
 export function cascadesOrUnlinks({ attributes, referrers }: Resource): boolean {
   return (
     attributes.some(cascades) ||
@@ -34,6 +37,7 @@ interface Removed {
   readonly key: KeyValues
 }
 
+/** Whether a needed link may refer to the resource. */
 export function hasRefusing({ referrers }: Resource): boolean {
   return referrers.some(({ attribute }) => attribute.onDelete === 'refuse')
 }
@@ -97,7 +101,7 @@ function* readReferring({ from, attribute, keys }: LinkToRemoved, connection: Re
   return rows
 }
 
-/** Beyond this number, the database alone refuses. */
+/** A larger cascade only the database refuses, without names. */
 const MAX_CASCADED = 1000
 
 /** Lists records removed by a cascade of the database; none where too many are. */
@@ -131,7 +135,7 @@ function findStaying(rows: readonly Row[], resource: Resource, removed: readonly
   return rows.filter(row => !going.has(row.map(String).join('\0')))
 }
 
-/** @param path of the list, or the link, that leaves the record out */
+/** @param path of the body's list or link that no longer has the record */
 export function leftWithout(needed: ToOneAttribute, resource: Resource, id: RecordKey, path: string): RestError {
   const named = `${resource.singular} ${idToSegment(id, resource)}`
   return restError('owner_required', `"${path}": the ${named} would be left without its "${needed.name}", which it needs.`)
@@ -149,7 +153,7 @@ export function* checkReferrers(given: readonly Removed[], caller: Caller): Coro
   const cascaded = yield* listCascaded(given, connection)
   const removed = [...given, ...cascaded]
   const direct = groupReferring(given, ({ onDelete }) => onDelete === 'refuse')
-  // The database removes records despite links to several entities.
+  // Without a foreign key, a polymorphic link stops no cascade.
   const within = groupReferring(cascaded, attribute => attribute.onDelete === 'refuse' && isForeignKey(attribute))
   let needed: 'direct' | 'within' | undefined
   const left: string[] = []
@@ -169,5 +173,5 @@ export function* checkReferrers(given: readonly Removed[], caller: Caller): Coro
   // Of hidden records, the error says only that some exist.
   const what = left.length === 0 ? '' : `: ${left.join(', ')}`
   const { resource } = removed[0]!
-  throw restError('owner_required', `The ${isOpen(resource) ? resource.singular : 'record'} cannot be deleted, since ${why}${what}.`)
+  throw restError('owner_required', `The ${isNamable(resource) ? resource.singular : 'record'} cannot be deleted, since ${why}${what}.`)
 }

@@ -27,7 +27,9 @@ export class Failure extends Error {
   }
 }
 
-export function unreadable(what: 'select parameter' | 'order' | 'filter' | 'logic tree' | 'limit', text: string, found: string): Failure {
+type UnreadablePart = 'select parameter' | 'order' | 'filter' | 'logic tree' | 'limit' | 'offset'
+
+export function unreadable(what: UnreadablePart, text: string, found: string): Failure {
   return new Failure(400, 'PGRST100', `"failed to parse ${what} (${text.slice(0, 200)})" (line 1, column 1)`, { details: found })
 }
 

@@ -8,7 +8,7 @@ import { TextReader } from './text-reader.ts'
 
 export interface Query {
   readonly root: TableNode
-  /** Not by embedded tables alone. */
+  /** Whether the query has a filter; `!inner` alone is none. */
   readonly isFiltered: boolean
   readonly columns: readonly string[] | undefined
   readonly onConflict: readonly string[] | undefined
@@ -77,11 +77,10 @@ function setFilter(api: WireApi, root: TableNode, path: string, value: string): 
 function makeMember(api: WireApi, node: TableNode, name: string, sent: string): WireCondition {
   const embed = /^(?:not\.)?is\.null$/i.test(sent) ? findEmbed(node, name) : undefined
   if (embed === undefined) return makeCondition(api, node.resource, name, sent)
-  // Filters of the embedded table may follow.
   return { [HAS_ROWS]: { embed, isNone: !parseExpression(sent).isNot } }
 }
 
-/** To be made after reading all parameters. */
+/** Stands for a condition on an embedded table, with filters to follow; `finishWhere` makes the condition. */
 const HAS_ROWS = '\0rows'
 
 interface HasRows {
@@ -89,15 +88,15 @@ interface HasRows {
   readonly isNone: boolean
 }
 
-/** `comments!inner(...)` also restricts the owner's rows. */
-export async function finishWhere(api: WireApi, node: TableNode, pending: OwnerFinder): Promise<WireCondition> {
+/** The condition on a node's rows, once all parameters are read. `comments!inner(...)` restricts the owner's rows. */
+export async function finishWhere(api: WireApi, node: TableNode, findOwners: OwnerFinder): Promise<WireCondition> {
   if (listEmbeds(node).length === 0) return joinConditions(node.where)
   const finish = async (condition: WireCondition): Promise<WireCondition> => {
     const made: Record<string, unknown> = {}
     for (const [name, value] of Object.entries(condition)) {
       if (name === HAS_ROWS) {
         const { embed, isNone } = value as HasRows
-        const some = await hasRows(api, embed, pending)
+        const some = await hasRows(api, embed, findOwners)
         return isNone ? negate(embed, some) : some
       }
       if (name === '$and' || name === '$or') made[name] = await Promise.all((value as WireCondition[]).map(finish))
@@ -106,7 +105,7 @@ export async function finishWhere(api: WireApi, node: TableNode, pending: OwnerF
     return made
   }
   const parts = await Promise.all(node.where.map(finish))
-  for (const embed of listEmbeds(node)) if (embed.isInner) parts.push(await hasRows(api, embed, pending))
+  for (const embed of listEmbeds(node)) if (embed.isInner) parts.push(await hasRows(api, embed, findOwners))
   return joinConditions(parts)
 }
 
@@ -114,10 +113,10 @@ function joinConditions(parts: readonly WireCondition[]): WireCondition {
   return parts.length === 0 ? {} : parts.length === 1 ? parts[0]! : { $and: parts }
 }
 
-async function hasRows(api: WireApi, embed: EmbedItem, pending: OwnerFinder): Promise<WireCondition> {
+async function hasRows(api: WireApi, embed: EmbedItem, findOwners: OwnerFinder): Promise<WireCondition> {
   const { attribute, isMany, target } = embed.relation
-  const where = await finishWhere(api, embed.node, pending)
-  if (attribute === undefined) return pending(api, embed, where)
+  const where = await finishWhere(api, embed.node, findOwners)
+  if (attribute === undefined) return findOwners(api, embed, where)
   if (isMany) return { [attribute.name]: { $some: where } }
   // A link to a hidden row counts as none.
   return { [attribute.name]: Object.keys(where).length === 0 ? { [target.key[0]!]: { $ne: null } } : where }
@@ -133,7 +132,7 @@ function setPage(api: WireApi, node: TableNode, name: string, value: string): vo
     node.sort = parseOrder(api, node, value)
     return
   }
-  if (!/^-?\d+$/.test(value)) throw unreadable('limit', value, 'expecting an integer')
+  if (!/^-?\d+$/.test(value)) throw unreadable(name as 'limit' | 'offset', value, 'expecting an integer')
   const number = Math.min(Number(value), Number.MAX_SAFE_INTEGER)
   if (name === 'offset') node.offset = Math.max(0, number)
   else if (number < 0) throw outOfRange('Limit should be greater than or equal to zero.')
@@ -172,7 +171,7 @@ function sortKey(api: WireApi, resource: WireResource, { path, direction, nulls 
   const attribute = needColumn(resource, name)
   const names = [attribute.name, ...steps.map(step => step.name)]
   if (names.some(each => !/^[\p{L}\p{N}_$-]+$/u.test(each))) throw unreadable('order', path, 'unexpected character in a name')
-  // A foreign key sorts as the target's key.
+  // A foreign key sorts as the target's key, so the target's key is asked, not the column.
   const target = attribute.kind === 'toOne' ? api.resources.find(each => each.name === attribute.target) : undefined
   if (target !== undefined) names.push(target.key[0]!)
   const mayBeNull = prefix !== '' || names.length > 1 || isNullable(attribute)

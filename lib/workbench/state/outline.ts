@@ -11,12 +11,13 @@ export const outline = signal<Outline | undefined>(undefined)
 
 const byName = computed(() => new Map(outline.value?.resources.map(resource => [resource.name, resource])))
 
+/** null: not readable. */
 export const counts = signal<ReadonlyMap<string, number | null>>(new Map())
 
 export async function loadOutline(): Promise<void> {
   const query = version.value === undefined ? '' : `?version=${encodeURIComponent(version.value)}`
   const { body, text } = await askWorkbench('GET', `/outline.json${query}`)
-  // Screens read once the outline is set.
+  // Setting the outline makes screens read: the stream of changes must be open before.
   await begun
   refusal.value = (body as Outline).refused
   // The same outline must not make screens read again.
@@ -26,9 +27,10 @@ export async function loadOutline(): Promise<void> {
 
 let known = ''
 
-/** Names gone, and new, since the server was away. */
+/** Of `reloadOutline`. */
 export const modelChange = signal<string | undefined>(undefined)
 
+/** Loads the outline after the server was away, and tells gone and new names. */
 export async function reloadOutline(): Promise<void> {
   const before = outline.value
   await loadOutline()
@@ -66,7 +68,7 @@ export function parameterOf(name: keyof Outline['parameters']): string {
   return outline.value?.parameters[name] ?? name
 }
 
-/** Lists counted by a request. */
+/** Lists per request. */
 const AT_ONCE = 100
 
 export async function countLists(paths: readonly string[]): Promise<(number | null)[]> {

@@ -4,20 +4,20 @@ import { literal } from '../../sql/sql.ts'
 import { OWN_TABLES } from '../kit/change-log.ts'
 import { ask } from '../server/sessions.ts'
 
-/** Partitions belong to the partitioned table. */
+/** A table or view; no partition. */
 export interface RelationRow {
   readonly oid: string
   readonly schema: string
   readonly name: string
   /** r: table, p: partitioned table, v: view, m: materialised view, f: foreign table. */
   readonly kind: 'r' | 'p' | 'v' | 'm' | 'f'
-  /** By the role, at least some columns. */
+  /** The role may read at least some columns. */
   readonly readable: boolean
-  /** As `readable`. */
+  /** The role may write some, or delete. */
   readonly writable: boolean
   /** `false` for a materialised view without data. */
   readonly filled: boolean
-  /** null: none. */
+  /** Owning extension. */
   readonly extension: string | null
 }
 
@@ -46,7 +46,7 @@ export interface TypeRow {
   /** b: base, c: composite, d: domain, e: enum, r: range, m: multirange. */
   readonly kind: string
   readonly category: string
-  /** An array's type of elements; 0 for other types, boxes, `int2vector`. */
+  /** Type of elements; 0 where no array with commas: `box[]`, `int2vector`. */
   readonly element: string
   /** The base of a domain. */
   readonly base: string
@@ -55,7 +55,7 @@ export interface TypeRow {
   readonly defaultSql: string | null
   /** Labels of an enum. */
   readonly labels: readonly string[] | null
-  /** Checks of a domain. */
+  /** Of domains, without NOT NULL. */
   readonly checks: readonly string[] | null
 }
 
@@ -71,7 +71,7 @@ interface ConstraintRow {
   readonly definition: string | null
 }
 
-/** A unique index over all rows. */
+/** A valid unique index of columns, over all rows, not primary. */
 interface UniqueRow {
   readonly relation: string
   readonly columns: readonly string[]
@@ -121,7 +121,7 @@ const TYPES = `with recursive used(id) as (
     then t.typelem else 0 end::text as element, t.typbasetype::text as base, t.typtypmod as modifier,
   t.typnotnull as "notNull", t.typdefault as "defaultSql",
   (select json_agg(e.enumlabel order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid) as labels,
-  (select json_agg(pg_get_constraintdef(k.oid)) from pg_constraint k where k.contypid = t.oid) as checks
+  (select json_agg(pg_get_constraintdef(k.oid)) from pg_constraint k where k.contypid = t.oid and k.contype = 'c') as checks
   from pg_type t join pg_namespace n on n.oid = t.typnamespace where t.oid in (select id from used)`
 
 /** Without a foreign key's further entries for partitions. */
@@ -137,7 +137,7 @@ const UNIQUES = `select i.indrelid::text as relation, ${nameColumns('i.indrelid'
 
 /** @param schemas in their order */
 export async function readCatalogue(session: PoolClient, schemas: readonly string[]): Promise<Catalogue> {
-  // JSON keeps the types of values.
+  // `ask` gives texts alone, JSON numbers, too.
   const read = async <T>(text: string): Promise<readonly T[]> => {
     const [row] = await ask(session, `select coalesce(json_agg(row_to_json(found)), '[]') from (${text}) as found`, [schemas])
     return JSON.parse(row![0] as string) as T[]

@@ -1,9 +1,11 @@
-/** Finds the schemas of tables for entities without a schema. MikroORM assumes `public`, whatever the search path. */
+/**
+ * Finds the schemas of tables for entities without a schema. MikroORM assumes the schema of its configuration, or `public`; the server
+ * follows the search path.
+ */
 import type { EntityMetadata, MikroORM } from '@mikro-orm/core'
 import type { AbstractSqlPlatform } from '@mikro-orm/postgresql'
 import type { PoolClient } from 'pg'
-import { qualifyTable } from '../../../model/table-name.ts'
-import { name, tableName } from '../../sql/sql.ts'
+import { name } from '../../sql/sql.ts'
 import { ask } from '../server/sessions.ts'
 
 /** MikroORM's default. */
@@ -22,7 +24,8 @@ export async function findPlaces(
   orm: MikroORM,
   session: PoolClient,
 ): Promise<readonly (readonly [meta: EntityMetadata, schema: string])[]> {
-  const given = givenSchema(orm)
+  // The configuration has placed all tables.
+  if (givenSchema(orm) !== undefined) return []
   const unplaced = [...orm.getMetadata()].filter(
     ({ abstract, embeddable, virtual, tableName: table, schema }) =>
       !abstract && !embeddable && virtual !== true && table !== undefined && (schema ?? '') === '',
@@ -31,10 +34,7 @@ export async function findPlaces(
     session,
     'select i, nspname from unnest($1::text[]) with ordinality as u(t, i) ' +
       'join pg_class c on c.oid = to_regclass(t) join pg_namespace n on n.oid = relnamespace where nspname <> $2',
-    [
-      unplaced.map(({ tableName: table }) => (given === undefined ? name(table) : tableName(qualifyTable(table, given)))),
-      given ?? standardSchema(orm),
-    ],
+    [unplaced.map(({ tableName: table }) => name(table)), standardSchema(orm)],
   )
   return found.map(([place, schema]) => [unplaced[Number(place) - 1]!, String(schema)])
 }

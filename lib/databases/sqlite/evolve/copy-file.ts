@@ -1,4 +1,7 @@
-/** Copies a file, before evolving, into a folder beside the file, such as `app.sqlite.copies`. An unfinished copy has another name. */
+/**
+ * Copies a file before evolving, into a folder beside (`app.sqlite.copies`), where old copies are removed; and for a trial, into a
+ * temporary folder.
+ */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'
@@ -47,7 +50,7 @@ function listNames(path: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter(name => name.startsWith(stemOf(path))) : []
 }
 
-/** Removes unfinished copies of killed processes. The file is locked, so nobody else is copying. */
+/** Removes unfinished copies of killed processes. The caller holds the write lock, so nobody else is copying. */
 function removeBegun(path: string): void {
   for (const name of listNames(path)) {
     const ending = name.slice(stemOf(path).length)
@@ -70,7 +73,7 @@ export async function copyFile(path: string, copy: string): Promise<void> {
   const partial = `${copy}.part`
   mkdirSync(folderOf(path), { recursive: true })
   removeBegun(path)
-  // Closing without SQLite would drop the locks of the process.
+  // Not by `fs`: closing the file would drop all locks of the process (POSIX).
   const source = openRaw(path, { readonly: true, fileMustExist: true })
   try {
     await source.backup(partial, { progress: () => PAGES_AT_ONCE })

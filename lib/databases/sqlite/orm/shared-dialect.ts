@@ -1,4 +1,7 @@
-/** Lends the engine's open database and lock to MikroORM, as a dialect of Kysely. Nested transactions are savepoints. */
+/**
+ * Lends the engine's open database and lock to MikroORM, as a dialect of Kysely. Nested transactions are savepoints. MikroORM has the
+ * dialect as `driverOptions`, where `corrected-manager.ts` finds `filters`.
+ */
 import {
   type DatabaseConnection,
   type DatabaseIntrospector,
@@ -78,7 +81,7 @@ class SharedDriver implements Driver {
   }
 
   begin(connection: SharedConnection): Awaitable<void> {
-    // Kysely would never give the connection back.
+    // If `begin` fails, Kysely does not release the connection.
     const failed = (error: unknown): never => {
       connection.release()
       throw error
@@ -93,7 +96,7 @@ class SharedDriver implements Driver {
 
   beginAtOnce(connection: SharedConnection): void {
     this.#host.observer?.begin()
-    // `immediate` waits for other writers here, not later.
+    // Waits for other writers at the begin, not at the first write.
     connection.run(this.#host.readOnly ? 'begin' : 'begin immediate')
     connection.inside = true
     this.#host.begun()
@@ -119,7 +122,7 @@ class SharedDriver implements Driver {
     const { observer } = this.#host
     this.#host.committing()
     observer?.beforeCommit()
-    // While others read a file, nobody may change the file.
+    // A commit waits while other processes read the file.
     const committed = whenFree(() => connection.commit())
     return committed instanceof Promise ? committed.then(() => this.#committed(connection)) : this.#committed(connection)
   }

@@ -11,7 +11,7 @@ let sqlite: Sqlite | undefined
 /**
  * Starts SQLite, once.
  *
- * @param find gives `sqlite3.wasm` of `@sqlite.org/sqlite-wasm`, compiled
+ * @param find compiles `sqlite3.wasm` of `@sqlite.org/sqlite-wasm`
  */
 export async function loadSqlite(find: () => Promise<WasmModule>): Promise<void> {
   started ??= find().then(startSqlite)
@@ -38,6 +38,7 @@ export function isRawError(error: unknown): error is RawError {
   return error instanceof SqliteError
 }
 
+/** Only better-sqlite3 needs a Buffer. */
 export function toRawBytes(bytes: Uint8Array): Uint8Array {
   return bytes
 }

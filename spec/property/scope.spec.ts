@@ -174,7 +174,9 @@ describeStores('scope', store => {
     const own = sample(scopesArb, n)
     describe(`world ${n}: ${JSON.stringify(own)}`, () => {
       const data = sample(worldData(12), n)
-      const world = buildWorld(store.name === 'postgres' ? withoutNul(data) : data)
+      // By itself MikroORM asks SQLite's LIKE, which ends at a NUL.
+      const mayHaveNul = store.name !== 'postgres' && !JSON.stringify(own).includes('$like')
+      const world = buildWorld(mayHaveNul ? data : withoutNul(data))
       before(async () => {
         scopes = own
         await Promise.all([whole.reset(), part.reset()])

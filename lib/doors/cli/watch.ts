@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, watch as watchFolder, type FSWatcher } from 'node:
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join, resolve } from 'node:path'
+import { pause } from '../../foundation/async/turns.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
 import { readJsonFile } from './json-file.ts'
@@ -20,6 +21,8 @@ import { KEPT, TRIAL, type ChildReport, type ParentOrder } from './watched.ts'
 const SETTLE = 100
 // Milliseconds between trials of a refused model while data change.
 const RETRY = 1000
+// Milliseconds that a report in the pipe may take.
+const LATE = 20
 // Milliseconds until a trial is killed that hears no signal.
 const PATIENCE = 2000
 
@@ -273,10 +276,12 @@ class Runner {
 
   /** An unreadable file counts as changed. */
   async #isSaveOfChild(path: string): Promise<boolean> {
-    if (this.#saves.length === 0) return false
     const content = await readFile(path).catch(() => undefined)
     if (content === undefined) return false
-    const index = this.#saves.lastIndexOf(hashContent(content))
+    const hash = hashContent(content)
+    // The child reports a save before writing: the file may be read before the report is.
+    if (!this.#saves.includes(hash)) await pause(LATE)
+    const index = this.#saves.lastIndexOf(hash)
     // Earlier saves are no longer in the file.
     if (index > 0) this.#saves.splice(0, index)
     return index >= 0

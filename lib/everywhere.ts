@@ -92,7 +92,7 @@ export type {
   SqlParameter,
   WriteRule,
 } from './model/resource-config.ts'
-export type { SchemaIssue, StandardSchema } from './model/value-schema.ts'
+export type { SchemaIssue, StandardSchema } from './model/resource-config.ts'
 export type { Route } from './records/request/custom-routes.ts'
 export type { PublicKey } from './engine/auth/authentication.ts'
 export type { Change } from './engine/journal/changes.ts'

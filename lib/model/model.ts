@@ -3,11 +3,10 @@
  * request read the model.
  */
 import type { HookContext } from './hook-context.ts'
-import type { FillRule } from './resource-config.ts'
+import type { FillRule, ValueSchema } from './resource-config.ts'
 import type { ResourceRules } from './resource-rules.ts'
 import type { ScalarType } from '../foundation/values/scalar-type.ts'
 import type { StoredTable } from './stored-table.ts'
-import type { ValueSchema } from './value-schema.ts'
 
 export type Source =
   | { readonly kind: 'column'; readonly column: string; readonly rawDefault: boolean; readonly generated: boolean }

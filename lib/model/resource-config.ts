@@ -2,7 +2,6 @@
 import type { EntityName, FilterQuery } from '@mikro-orm/core'
 import type { QueryConditions } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
-import type { StandardSchema } from './value-schema.ts'
 
 /** One by one, so that the compiler answers a misspelt name with `"email" | "name"`. */
 export type PropertyName<E, Name = keyof E> = Name extends string ? (Name extends `__${string}` ? never : Name) : never
@@ -217,3 +216,25 @@ export function resource<E extends object = Record<string, any>>(
 ): ResourceDefinition {
   return { entity: entity as EntityName | string, config: config as ResourceConfig<Record<string, unknown>> }
 }
+
+/** Why a schema refuses. */
+export interface SchemaIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** Of zod, valibot, arktype. */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => SchemaResult | Promise<SchemaResult>
+    /** Gives JSON Schema, where the library can (Standard JSON Schema, version 1). */
+    readonly jsonSchema?: { readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown> } | undefined
+  }
+}
+
+type SchemaResult = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
+
+/** See `AttributeRules.schema`. */
+export type ValueSchema = StandardSchema | ((value: unknown, ctx: HookContext) => unknown)

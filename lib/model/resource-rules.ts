@@ -1,4 +1,5 @@
 /** The type of the options of `resource(User, { … })`, checked, for later stages: without options of single attributes. */
+import type { EntityMetadata } from '@mikro-orm/core'
 import type { QueryConditions } from '../foundation/base/query-input.ts'
 import type { Action, HookContext, Wrapper } from './hook-context.ts'
 
@@ -33,4 +34,35 @@ export interface ResourceRules {
 /** Whether a fixed filter, such as `{ deletedAt: null }`, hides rows. */
 export function hasFixed({ rules: { scopes, writeScopes } }: { readonly rules: ResourceRules }): boolean {
   return scopes.length > writeScopes
+}
+
+/** By property, a function: gives the value or condition for rows, or true for all rows. */
+export type SharedScope = Readonly<Record<string, (ctx: HookContext) => unknown>>
+
+export const NO_SHARED_SCOPE: SharedScope = Object.freeze({})
+
+export function hasProperty({ properties }: EntityMetadata, name: string): boolean {
+  const prop = Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (prop === undefined || prop.persist === false) return false
+  return prop.kind === 'scalar' || prop.kind === 'm:1' || (prop.kind === '1:1' && prop.owner)
+}
+
+/** Restricts each resource with a `tenant`, for `{ tenant: ctx => ctx.claims?.tenant }`. */
+export function listSharedScopes(meta: EntityMetadata, shared: SharedScope): ResourceRules['scopes'] {
+  return Object.entries(shared).flatMap(([name, find]) =>
+    hasProperty(meta, name)
+      ? [
+          (ctx: HookContext) => {
+            const given = find(ctx)
+            return given instanceof Promise ? given.then(value => toCondition(name, value)) : toCondition(name, given)
+          },
+        ]
+      : [],
+  )
+}
+
+/** No value shows no rows: a token without a tenant must not open all tenants' rows. */
+function toCondition(name: string, value: unknown): object | undefined {
+  if (value === true) return undefined
+  return { [name]: value === undefined || value === null || value === false ? { $in: [] } : Array.isArray(value) ? { $in: value } : value }
 }

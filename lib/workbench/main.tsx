@@ -1,17 +1,15 @@
 /** Starts the workbench, and shows the frame around all screens. */
-import { render } from 'preact'
 import { effect, signal, untracked } from '@preact/signals'
-import { changes, recording, stateKnown, streams, watchServer, type RequestSummary } from './state/live.ts'
-import { loadCounts, loadOutline, outline, counts, reloadOutline } from './state/outline.ts'
-import { listenToPlace, userId, version, world, go, hrefOf, place } from './state/place.ts'
+import { render } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { Banner } from './banner.tsx'
 import { Head } from './head.tsx'
 import { Palette, isPaletteOpen } from './palette.tsx'
-import { ErrorNotice, Empty } from './parts/notice.tsx'
-import { Skeleton } from './parts/skeleton.tsx'
+import { ErrorNotice, Empty, Skeleton } from './parts/notice.tsx'
 import { ScreenView, findScreen, SCREENS } from './screens.tsx'
-import { base, control } from './state/ask.ts'
+import { base, control, isReachable } from './state/ask.ts'
+import { changes, recording, stateKnown, streams, watchServer, type RequestSummary, refusal } from './state/live.ts'
+import { loadCounts, loadOutline, outline, counts, reloadOutline, modelChange } from './state/outline.ts'
+import { listenToPlace, userId, version, world, go, hrefOf, place } from './state/place.ts'
 
 const startError = signal<Error | undefined>(undefined)
 
@@ -195,4 +193,35 @@ function showCurrent(nav: HTMLElement): void {
       list.scrollTop = top - (list.clientHeight - item.offsetHeight) / 2
     list.scrollLeft = item.offsetLeft - list.offsetLeft - (list.clientWidth - item.offsetWidth) / 2
   }
+}
+
+function Banner() {
+  return (
+    <div role="status" class="banners">
+      {isReachable.value ? null : (
+        <div class="notice bad">
+          <strong>The server does not answer</strong>
+          <p>
+            Start the server again, or look at its terminal for the reason. The page goes on by itself as soon as there is an answer; until
+            then it shows what was read before.
+          </p>
+        </div>
+      )}
+      {refusal.value === undefined ? null : (
+        <div class="notice warn">
+          <strong>The model as it now stands is not served: the former model is</strong>
+          <p class="failure">{refusal.value}</p>
+        </div>
+      )}
+      {modelChange.value === undefined ? null : (
+        <div class="notice">
+          <strong>The server has another model than before</strong>
+          <p>{modelChange.value}</p>
+          <button type="button" onClick={() => (modelChange.value = undefined)}>
+            Close
+          </button>
+        </div>
+      )}
+    </div>
+  )
 }

@@ -4,8 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { findPlace } from '../../lib/doors/engines/creation-place.ts'
-import { readSettings } from '../../lib/doors/engines/settings.ts'
+import { findPlace, readSettings } from '../../lib/doors/engines/shown-engine.ts'
 
 describe('MIKRO_REST_WORKBENCH', () => {
   it('is a port', () => {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { defineEntity, p } from '@mikro-orm/sqlite'
 import { RestEngine, createServer } from '../../lib/index.ts'
-import { refuseImpossible } from '../../lib/doors/server/controls/engine-refusal.ts'
+import { refuseImpossible } from '../../lib/doors/server/controls/worlds.ts'
 import type { Har, JournalEntry, RequestSummary, ServerOptions } from '../../lib/index.ts'
 
 const User = defineEntity({

@@ -5,7 +5,7 @@
 import type { EntityMetadata, EntityProperty, MikroORM } from '@mikro-orm/core'
 import { escapeRegExp } from '../../foundation/base/escape-reg-exp.ts'
 import { findNearest } from '../../foundation/base/suggest.ts'
-import { compileFormula } from '../../model/metadata/sql-formula.ts'
+import { compileFormula } from '../../model/metadata/read-common.ts'
 import { camelCase, defaultNames, entityName } from '../../model/resource-names.ts'
 import type { Evolving } from '../../records/database/evolving.ts'
 import { name } from '../sql/sql.ts'

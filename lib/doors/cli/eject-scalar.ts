@@ -20,7 +20,7 @@ import { FileType } from '../../databases/sqlite/introspect/file-type.ts'
 import { findForm } from '../../databases/sqlite/sql/stored-time.ts'
 import { Code, literal, type LinkedSource } from './source.ts'
 
-/** @returns undefined for a type that is code already */
+/** @returns undefined for a type already in code */
 export function scalarBuilder(prop: EntityProperty, isQuery: boolean): readonly LinkedSource[] | undefined {
   const type = prop.customType
   if (type instanceof FileType) return fileBuilder(type, isQuery)

@@ -2,29 +2,31 @@
  * Makes engine options of a module, a folder, a JSON file, a SQLite file, a URL of PostgreSQL, or none (the sample model). Errors name the
  * file in one line.
  */
-import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
-import { readDatabase } from '../../engine/options/database-option.ts'
 import { existsSync } from 'node:fs'
 import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
+import type { EntityMetadata } from '@mikro-orm/core'
+import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
+import { readDatabase } from '../../engine/options/database-option.ts'
+import type { EngineOptions } from '../../engine/options/options.ts'
+import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { buildModel } from '../../model/json-model/from-json.ts'
 import type { InferOptions } from '../../model/json-model/infer.ts'
-import type { JournalEntry } from '../../engine/journal/journal-entry.ts'
-import type { EngineOptions } from '../../engine/options/options.ts'
+import { camelCase, camelPlural } from '../../model/resource-names.ts'
+import { describeDatabase, isInMemory, isPglite, pgliteFolder } from '../../records/database/describe-database.ts'
 import type { ServerDatabase } from '../../records/database/world-store.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError } from './command-error.ts'
 import { evolveBy, tryOnCopy, type Trial } from './evolve-options.ts'
-import { hideAttributes } from './hide.ts'
 import { readJsonFile, type JsonFile } from './json-file.ts'
 import { parseJson } from './json-text.ts'
 import type { ConfigArguments } from './load-config.ts'
 import { loadSeed, withSeed, type AddedSeed } from './load-seed.ts'
-import { findEntities, importModule, isModule } from './modules.ts'
 import type { LogIn } from './log-in.ts'
-import { isWatched } from './watched.ts'
+import { findEntities, importModule, isModule } from './modules.ts'
 import { loadWire } from './other-grammar.ts'
 import { CONFIGS, INDEXES, checkReadable, refuseUrl } from './readable.ts'
+import { isWatched } from './watched.ts'
 
 export interface LoadedSource {
   readonly options: EngineOptions
@@ -276,4 +278,67 @@ async function readFirstBytes(path: string, length: number): Promise<Buffer> {
   } finally {
     await handle.close()
   }
+}
+
+type HiddenProperty = EntityMetadata['props'][number]
+
+/** For `--hide`, as `hidden: true` of an entity does. Refuses unknown names before anything is written. */
+function hideAttributes(options: EngineOptions, names: readonly string[]): EngineOptions {
+  if (names.length === 0) return options
+  const { discovery } = options.orm ?? {}
+  return {
+    ...options,
+    orm: {
+      ...options.orm,
+      discovery: {
+        ...discovery,
+        afterDiscovered: (storage, platform) => {
+          const metas = [...storage.getAll().values()].filter(meta => meta.pivotTable !== true)
+          for (const name of names) hide(name, metas)
+          return discovery?.afterDiscovered?.(storage, platform)
+        },
+      },
+    },
+  }
+}
+
+function hide(name: string, metas: readonly EntityMetadata[]): void {
+  // A dot may be part of either name.
+  const dots = [...name.matchAll(/\./g)].map(({ index }) => [name.slice(0, index), name.slice(index + 1)] as const)
+  const found = [
+    ...metas.flatMap(meta => findProperties(meta, name)),
+    ...dots.flatMap(([table, attribute]) => metas.filter(meta => isNamed(meta, table)).flatMap(meta => findProperties(meta, attribute))),
+  ]
+  if (found.length === 0) throw new CommandError(`--hide: ${explainUnknown(name, dots, metas)}`, 2)
+  for (const property of found) property.hidden = true
+}
+
+function explainUnknown(name: string, dots: readonly (readonly [string, string])[], metas: readonly EntityMetadata[]): string {
+  for (const [table, attribute] of dots) {
+    const meta = metas.find(each => isNamed(each, table))
+    if (meta !== undefined)
+      return `${table} has no attribute ${JSON.stringify(attribute)}.${formatHint(findNearest(attribute, meta.props.flatMap(namesOf)))}`
+  }
+  const all = metas.flatMap(meta => meta.props.flatMap(namesOf))
+  const [table, attribute] = dots[0] ?? []
+  if (table === undefined) return `no table has an attribute ${JSON.stringify(name)}.${formatHint(findNearest(name, all))}`
+  const tables = metas.filter(meta => findProperties(meta, attribute!).length > 0).map(({ tableName }) => tableName)
+  const nearest = findNearest(table, tables.length > 0 ? tables : metas.map(({ tableName }) => tableName))
+  return `there is no table ${JSON.stringify(table)}.${formatHint(nearest)}`
+}
+
+function isNamed({ tableName, className, schema }: EntityMetadata, table: string): boolean {
+  const names = [tableName, className, ...(schema === undefined ? [] : [`${schema}.${tableName}`])]
+  return names.includes(table) || names.some(each => each !== undefined && camelPlural(each) === camelPlural(table))
+}
+
+/** Exact names (in the API, entity or table) come before other spellings. */
+function findProperties(meta: EntityMetadata, name: string): HiddenProperty[] {
+  const exact = meta.props.filter(prop => namesOf(prop).includes(name))
+  return exact.length > 0 ? exact : meta.props.filter(prop => namesOf(prop).some(each => camelCase(each) === camelCase(name)))
+}
+
+function namesOf(prop: HiddenProperty): string[] {
+  const columns = prop.fieldNames ?? []
+  return [prop.name, prop.serializedName, prop.embedded?.[1], ...(columns.length === 1 ? columns : [])].filter(each => each !== undefined)
 }

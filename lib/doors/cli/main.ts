@@ -1,4 +1,4 @@
-/** Runs the command `mikro-rest`, which loads FILE, and serves, describes, ejects or tests the model. */
+/** Runs the command `mikro-rest`. Loads FILE, and serves, describes, ejects or tests the model. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { internalsOf } from '../../engine/assembly/internals.ts'
@@ -15,9 +15,8 @@ import { announceRecords } from './json-file.ts'
 import { load, readJournal, SERVER, type LoadedSource } from './load.ts'
 import { Saver } from './save.ts'
 import { listReached } from './modules.ts'
-import { formatNotes } from './notes.ts'
+import { formatNotes, serve } from './serve.ts'
 import { readOwnPackage } from './own-package.ts'
-import { serve } from './serve.ts'
 import { watch } from './watch.ts'
 import { beginTrial, isTrial, isWatched, report, takeTurn } from './watched.ts'
 import { servesWorkbench } from './workbench-address.ts'

@@ -1,17 +1,16 @@
 /** Serves the engine over HTTP until a signal, and prints the welcome. */
-import { listPathsOf } from './other-grammar.ts'
-import { internalsOf } from '../../engine/assembly/internals.ts'
-import { LazyClient } from '../../foundation/async/abort.ts'
-import { READ_METHODS } from '../../foundation/http/http-methods.ts'
 import { stat } from 'node:fs/promises'
 import { isIP, type AddressInfo } from 'node:net'
 import { styleText } from 'node:util'
-import type { UnindexedLink } from '../../records/database/explained-statements.ts'
 import type { RestEngine } from '../../engine.ts'
+import { internalsOf } from '../../engine/assembly/internals.ts'
+import { LazyClient } from '../../foundation/async/abort.ts'
+import { READ_METHODS } from '../../foundation/http/http-methods.ts'
+import type { UnindexedLink } from '../../records/database/explained-statements.ts'
 import { findTargetBelow, formatRoot, listVersions, NO_VERSION } from '../../records/request/address.ts'
 import { DOCS, TEST_CONTROLS, WORKBENCH } from '../../records/request/reserved-paths.ts'
-import { createServer, createWaitingServer } from '../server/http.ts'
 import { TestControls } from '../server/controls/test-controls.ts'
+import { createServer, createWaitingServer } from '../server/http.ts'
 import type { RequestLine, ServerOptions } from '../server/server-options.ts'
 import type { CommandArguments } from './arguments.ts'
 import { CommandError, oneLine } from './command-error.ts'
@@ -20,7 +19,7 @@ import { formatExplanation, escapeControls } from './explanation-text.ts'
 import { formatInference } from './json-file.ts'
 import type { LoadedSource } from './load.ts'
 import type { LogIn } from './log-in.ts'
-import { formatNotes } from './notes.ts'
+import { listPathsOf } from './other-grammar.ts'
 import type { Saver } from './save.ts'
 import { followRefusals, isWatched, report } from './watched.ts'
 import { isLocal, servesWorkbench } from './workbench-address.ts'
@@ -249,4 +248,13 @@ function printRequest({ method, path, status, duration, explanation }: RequestLi
   const shown = path.replaceAll(/[^\u0021-\u007e]/g, encodeURIComponent)
   console.log(`${time} ${method} ${shown} ${styleText(colour, String(status))} ${duration.toFixed(1)} ms`)
   if (explanation !== undefined) console.log(formatExplanation(explanation, isJson))
+}
+
+const SHOWN_NOTES = 20
+
+/** Leaves out notes printed elsewhere: steps of an evolution, and notes on copies of a trial or a watched file. */
+export function formatNotes({ notes: all }: RestEngine): string[] {
+  const notes = all.filter(note => !/^Evolved: |[/\\]mikro-rest-(?:trial|watch)-/.test(note))
+  const others = notes.length > SHOWN_NOTES ? [`and ${notes.length - SHOWN_NOTES} more (engine.notes)`] : []
+  return [...notes.slice(0, SHOWN_NOTES).map(note => `Note: ${escapeControls(note)}`), ...others]
 }

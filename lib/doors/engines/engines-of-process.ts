@@ -1,10 +1,8 @@
 /** Lists the engines of this process on a page, for `MIKRO_REST_WORKBENCH`. Only a waiting engine keeps the process running. */
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
-import { findPlace, formatPath } from './creation-place.ts'
+import { findPlace, formatPath, ShownEngine, type Audience, readSettings, type Settings } from './shown-engine.ts'
 import { Host, type HostedProcess, type ListedProcess } from './host.ts'
-import { readSettings, type Settings } from './settings.ts'
-import { ShownEngine, type Audience } from './shown-engine.ts'
 
 const NAMED = 3
 /** Milliseconds of a timer to keep the process running. */

@@ -5,14 +5,14 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isAbsolute, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import type { Showing } from '../../engine/assembly/engine-internals.ts'
 import { internalsOf } from '../../engine/assembly/internals.ts'
 import { WORKBENCH } from '../../records/request/reserved-paths.ts'
-import { createShownServer } from '../server/http.ts'
 import type { WorldEngine } from '../server/controls/world-engine.ts'
-import { formatPath } from './creation-place.ts'
-import type { Settings } from './settings.ts'
+import { createShownServer } from '../server/http.ts'
 
 export interface EngineFacts {
   readonly id: string
@@ -132,4 +132,51 @@ export class ShownEngine implements Showing {
   letGo(): void {
     this.#release?.()
   }
+}
+
+/** A frame of a file: `at name (file:///a/b.ts:12:3)`, `at /a/b.ts:12:3`. */
+const FRAME = /(?:\(|at (?:async )?)((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/]).+?):(\d+):\d+\)?$/
+
+/** This package's folder: `lib/`, or `dist/lib/`. */
+const PACKAGE = import.meta.url.slice(0, import.meta.url.lastIndexOf('/lib/') + 5)
+
+/** @returns the application's line of the creation, `test/orders.test.js:12`; empty without a frame of a file */
+export function findPlace(stack: string, folder: string): string {
+  for (const line of stack.split('\n').slice(1)) {
+    const [, file = '', row = ''] = FRAME.exec(line.trim()) ?? []
+    if (file === '' || file.startsWith(PACKAGE) || file.startsWith(fileURLToPath(PACKAGE))) continue
+    return `${formatPath(file.startsWith('file:') ? fileURLToPath(file) : file, folder)}:${row}`
+  }
+  return ''
+}
+
+export function formatPath(path: string, folder: string): string {
+  if (!isAbsolute(path)) return path
+  const below = relative(folder, path)
+  return (below === '' || below.startsWith('..') ? path : below).replaceAll(sep, '/')
+}
+
+/** Engines kept open at the end, until the reader of the list lets go. */
+type Waiting = 'none' | 'all' | 'failed'
+
+export interface Settings {
+  readonly port: number
+  readonly waiting: Waiting
+}
+
+const WAITING: Readonly<Record<string, Waiting>> = { '': 'none', '0': 'none', '1': 'all', failed: 'failed' }
+
+/** Reads `MIKRO_REST_WORKBENCH`, the port of the list of engines, and `MIKRO_REST_WORKBENCH_WAIT`. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const { MIKRO_REST_WORKBENCH: text = '', MIKRO_REST_WORKBENCH_WAIT: wait = '' } = env
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port < 1 || port > 65_535)
+    throw new RangeError(`MIKRO_REST_WORKBENCH must be a port from 1 to 65535, such as 3999, got ${JSON.stringify(text.slice(0, 100))}.`)
+  const waiting = Object.hasOwn(WAITING, wait) ? WAITING[wait] : undefined
+  if (waiting === undefined)
+    throw new RangeError(
+      'MIKRO_REST_WORKBENCH_WAIT must be "1", so that each engine waits at its end, or "failed", so that those of failed tests do, ' +
+        `got ${JSON.stringify(wait.slice(0, 100))}.`,
+    )
+  return { port, waiting }
 }

@@ -4,16 +4,19 @@
  */
 import type { Diagram } from '../../description/diagram/diagram-parts.ts'
 import type { PageFrame } from '../../description/docs-page/frame.ts'
-import type { DescribedEnvelope } from '../../description/openapi/source.ts'
 import type { OpenApiDocument } from '../../description/openapi/openapi-document.ts'
+import type { DescribedEnvelope } from '../../description/openapi/source.ts'
 import { LazyClient } from '../../foundation/async/abort.ts'
-import { restError } from '../../foundation/errors/errors.ts'
+import type { Awaitable } from '../../foundation/async/awaitable.ts'
 import { JSON_TYPE } from '../../foundation/base/response.ts'
 import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
+import { restError } from '../../foundation/errors/errors.ts'
 import { WholeText } from '../../foundation/http/text-stream.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../records/request/address.ts'
 import { DESCRIPTION, DOCS, WORKBENCH } from '../../records/request/reserved-paths.ts'
+import { findOrigin, type MountedRequest } from './mount.ts'
 import { PAGE_POLICY } from './page-policy.ts'
+import { acceptsHtml } from './static-files.ts'
 import type { TransportResponse } from './transport.ts'
 
 export interface DocumentedEngine {
@@ -61,7 +64,7 @@ export async function answerDocs(engine: DocumentedEngine, request: SentPageRequ
 }
 
 async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, path: string): Promise<TransportResponse> {
-  if (path === PATH || path === DOCUMENT) return answerPage(engine, request, path === DOCUMENT)
+  if (path === PATH || path === DOCUMENT) return answerDocsPage(engine, request, path === DOCUMENT)
   // The former address of the page.
   if (path === `${PATH}/model`) return { status: 308, headers: { location: request.base + request.target.replace('/model', '') } }
   const file = FILES.get(path)
@@ -74,7 +77,7 @@ async function findAnswer(engine: DocumentedEngine, request: SentPageRequest, pa
   }
 }
 
-async function answerPage(engine: DocumentedEngine, request: SentPageRequest, isDocument: boolean): Promise<TransportResponse> {
+async function answerDocsPage(engine: DocumentedEngine, request: SentPageRequest, isDocument: boolean): Promise<TransportResponse> {
   const version = findVersion(engine, request.target)
   const { base, authorization } = request
   const headers = authorization === undefined ? {} : { authorization }
@@ -123,4 +126,49 @@ function findVersion({ versions }: DocumentedEngine, target: string): string {
   if (given === null) return known[0]!
   if (given !== NO_VERSION && known.includes(given)) return given
   throw restError('version_unknown', `There is no version "${given.slice(0, 100)}".${formatHint(findNearest(given, versions))}`)
+}
+
+interface OwningEngine extends DocumentedEngine {
+  owns(target: string, hasBase: boolean): boolean
+}
+
+interface OpenedAddress {
+  readonly request: MountedRequest
+  readonly client: LazyClient
+  /** Path and query; `below` without the base. */
+  readonly target: string
+  readonly below: string | undefined
+  readonly base: string
+}
+
+export interface Pages {
+  readonly docs: boolean
+  readonly workbench: boolean
+  readonly readOnly: boolean
+}
+
+/** Answers unless the engine owns the path. Leads browsers from the root address to the workbench, else to the docs page. */
+export function answerPage(engine: OwningEngine, opened: OpenedAddress, pages: Pages): Awaitable<TransportResponse> | undefined {
+  const { below, base, request } = opened
+  if (pages.docs && below !== undefined && isDocsPath(below) && !engine.owns(below, base !== ''))
+    return answerDocs(engine, {
+      method: request.method ?? '',
+      target: below,
+      base,
+      origin: findOrigin(request),
+      authorization: opened.client.header('authorization'),
+      readOnly: pages.readOnly,
+      workbench: pages.workbench,
+    })
+  return pages.docs || pages.workbench ? leadToPage(engine, opened, pages) : undefined
+}
+
+function leadToPage(engine: OwningEngine, { request, target, below, base }: OpenedAddress, pages: Pages): TransportResponse | undefined {
+  const { method, headers } = request
+  if (method !== 'GET' && method !== 'HEAD') return undefined
+  if (below !== '/' && target !== '/') return undefined
+  if (!acceptsHtml(headers.accept) || engine.owns('/', false)) return undefined
+  const page = pages.workbench ? WORKBENCH : engine.owns(`/${DOCS}`, base !== '') ? undefined : DOCS
+  if (page === undefined) return undefined
+  return { status: 302, headers: { location: `${base}/${page}`, vary: 'Accept', 'cache-control': 'no-store' } }
 }

@@ -1,9 +1,11 @@
-/** Reads the body of a `node:http` request, and answers a client that still sends a body. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+/** Reads the body of a `node:http` request, and writes the answer, also to a client that still sends a body. */
+import type { IncomingMessage, ServerResponse, OutgoingHttpHeaders } from 'node:http'
 import type { LazyClient } from '../../foundation/async/abort.ts'
-import { JsonBody, rulesOf, type BodyTaker } from './json-body.ts'
+import { builtin } from '../../foundation/base/builtins.ts'
 import type { Wire } from '../../foundation/base/wire.ts'
+import { JsonBody, rulesOf, type BodyTaker } from './json-body.ts'
 import type { MountedRequest } from './mount.ts'
+import type { WrittenResponse } from './transport.ts'
 
 const LINGER_MS = 1_000
 
@@ -56,4 +58,34 @@ export function linger(request: IncomingMessage, response: ServerResponse, text:
   const timer = setTimeout(end, LINGER_MS)
   request.once('end', end)
   response.once('close', () => clearTimeout(timer))
+}
+
+/**
+ * Answers with nothing, a text (by `linger` after an unread body), or a stream.
+ *
+ * @param unread whether the body was refused before it was read to its end
+ * @returns the status
+ */
+export function writeResponse(
+  { request, response }: { readonly request: MountedRequest; readonly response: ServerResponse },
+  { status, text, stream }: WrittenResponse,
+  headers: OutgoingHttpHeaders,
+  unread: boolean,
+): number {
+  if (stream !== undefined) {
+    response.writeHead(status, headers)
+    // A failure breaks the connection: otherwise a client takes a part for the whole.
+    builtin.stream.pipeline(builtin.stream.Readable.from(stream.bytes(), { objectMode: false }), response, () => {})
+    return status
+  }
+  if (text === undefined) {
+    if (request.method !== 'HEAD' && status !== 204 && status !== 304) headers['content-length'] = 0
+    response.writeHead(status, headers).end()
+    return status
+  }
+  headers['content-length'] = Buffer.byteLength(text)
+  response.writeHead(status, headers)
+  if (unread && !request.readableEnded) linger(request, response, text)
+  else response.end(text)
+  return status
 }

@@ -3,16 +3,16 @@
  * as text or bytes, no body as undefined. Refuses with body_too_large during the reading, at the end with media_type_unsupported,
  * json_malformed or body_invalid.
  */
+import { builtin } from '../../foundation/base/builtins.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import { restError } from '../../foundation/errors/errors.ts'
+import { FormBody } from '../../foundation/http/form-body.ts'
 import { QUERY_TYPES } from '../../foundation/http/http-methods.ts'
-import { assertJson, parseJson } from '../../foundation/json/json.ts'
 import { describeRounded, findRounded } from '../../foundation/json/json-numbers.ts'
 import { describePosition, findJsonError } from '../../foundation/json/json-position.ts'
+import { assertJson, parseJson } from '../../foundation/json/json.ts'
 import { HOW_TO_QUERY } from '../../records/request/parse-request.ts'
-import { FormBody } from '../../foundation/http/form-body.ts'
-import type { Wire } from '../../foundation/base/wire.ts'
 import { isForm, readForm, takeForm } from './read-form.ts'
-import { findCoding, unpackBody } from './unpack-body.ts'
 
 interface BodyHeaders {
   readonly 'content-type'?: string | undefined
@@ -259,5 +259,43 @@ function isUtf8Prefix(bytes: Uint8Array): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
+
+const CODINGS: Readonly<Record<string, Unpack>> = {
+  gzip: (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
+  'x-gzip': (bytes, options) => builtin.zlib.gunzipSync(bytes, options),
+  // Some clients leave out zlib's frame (RFC 9110 section 8.4.1.2), whose first byte ends in 8 (RFC 1950).
+  deflate: (bytes, options) =>
+    ((bytes[0] ?? 0) & 0x0f) === 8 ? builtin.zlib.inflateSync(bytes, options) : builtin.zlib.inflateRawSync(bytes, options),
+  br: (bytes, options) => builtin.zlib.brotliDecompressSync(bytes, options),
+}
+
+const ACCEPTED_CODINGS = 'gzip, deflate, br'
+
+function findCoding(header: string | undefined): string | undefined {
+  const coding = header?.trim().toLowerCase()
+  return coding === undefined || coding === '' || coding === 'identity' ? undefined : coding
+}
+
+/** The limit holds for the decoded body: a kilobyte may hold a gigabyte. */
+function unpackBody(bytes: Uint8Array, coding: string, maxBytes: number, tooLarge: () => Error): Uint8Array {
+  const unpack = Object.hasOwn(CODINGS, coding) ? CODINGS[coding]! : undefined
+  if (unpack === undefined)
+    throw restError(
+      'media_type_unsupported',
+      `The body has the content encoding "${coding.slice(0, 100)}"; send ${ACCEPTED_CODINGS}, or none.`,
+      {
+        headers: { 'accept-encoding': ACCEPTED_CODINGS },
+      },
+    )
+  try {
+    // Node refuses 0.
+    return unpack(bytes, { maxOutputLength: Math.max(1, maxBytes) })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
+    throw restError('body_invalid', `The body is not what its content encoding "${coding}" says: ${(cause as Error).message}.`, { cause })
   }
 }

@@ -1,7 +1,9 @@
 /** Finds the whole target of a request, and the engine's base: Express, Connect and Vite cut the mount path from `request.url`. */
 import type { IncomingMessage } from 'node:http'
+import type { HeaderSource } from '../../foundation/async/abort.ts'
+import type { Wire } from '../../foundation/base/wire.ts'
 import { findTargetBelow } from '../../records/request/address.ts'
-import { originForm } from './transport.ts'
+import { originForm, type ReceivedRequest } from './transport.ts'
 
 export interface MountedRequest extends IncomingMessage {
   /** The URL as sent. */
@@ -53,4 +55,23 @@ export function findOrigin(request: IncomingMessage): string {
 
 export function isEncrypted({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
   return 'encrypted' in socket && socket.encrypted === true
+}
+
+/** A request as seen by error answers. A class: an object with a getter of its own costs more than reading a record. */
+export class Received implements ReceivedRequest {
+  readonly method: string
+  readonly path: string
+  readonly wire: Wire | undefined
+  readonly #request: HeaderSource
+
+  constructor(request: MountedRequest, path: string, wire: Wire | undefined) {
+    this.wire = wire
+    this.method = request.method ?? ''
+    this.path = path
+    this.#request = request as HeaderSource
+  }
+
+  get headers(): ReceivedRequest['headers'] {
+    return this.#request.headers
+  }
 }

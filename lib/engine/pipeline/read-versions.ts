@@ -23,7 +23,7 @@ import { defaultLookUp, type ResourceLookup } from '../../records/access/resolve
 import { formatHint, findNearest } from '../../foundation/base/suggest.ts'
 import { EVERYTHING } from '../../records/plan/visibility.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
-import { hasProperty, NO_SHARED_SCOPE } from '../../model/shared-scope.ts'
+import { hasProperty, NO_SHARED_SCOPE } from '../../model/resource-rules.ts'
 import type { CompiledVersion } from './versions.ts'
 
 /**

@@ -285,7 +285,7 @@ export function isText(type: ScalarType): boolean {
   return type.kind === 'text' || type.kind === 'jsonValue' || type.kind === 'any'
 }
 
-/** An integer beyond 2^53 keeps its digits. */
+/** An integer beyond 2^53 keeps all digits. */
 export function parseNumber(text: string): number | bigint | undefined {
   if (INTEGER.test(text)) return parseInteger(text) ?? parseBigint(text)
   return NUMBER.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined

@@ -1,9 +1,8 @@
 /** Does the calls of one resource for the client: `api.users.get(1)` sends `GET /v1/users/1`, and takes the record out of the answer. */
 import type { CallOptions, Deleted, Page } from './client-types.ts'
 import type { Id } from './entity-types.ts'
-import { mergeHeaders } from './merge-headers.ts'
+import { mergeHeaders, type Call, type Transport } from './transport.ts'
 import { writeQuery, type QueryRecord } from './query-text.ts'
-import type { Call, Transport } from './transport.ts'
 
 type AnswerEnvelope = Readonly<Record<string, unknown>>
 

@@ -191,3 +191,11 @@ function toJson(value: unknown): unknown {
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
   return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
 }
+
+type Headers = Readonly<Record<string, string>>
+
+export function mergeHeaders(...all: readonly (Headers | undefined)[]): Headers {
+  const merged: Record<string, string> = {}
+  for (const headers of all) for (const [name, value] of Object.entries(headers ?? {})) merged[name.toLowerCase()] = value
+  return merged
+}

@@ -30,7 +30,7 @@ import { findTableName } from '../table-name.ts'
 import { explainStoredTable } from './explain-stored-table.ts'
 import { readStoredTable } from './read-stored-table.ts'
 import { readUniques } from './read-uniques.ts'
-import type { SharedScope } from '../shared-scope.ts'
+import type { SharedScope } from '../resource-rules.ts'
 import type { ResourceConfig, ResourceDefinition } from '../resource-config.ts'
 
 /** @throws Error for what cannot be served, or two resources of one name; TypeError, RangeError for a malformed definition */

@@ -4,8 +4,7 @@ import type { Resource, ToManyAttribute, ToOneAttribute } from '../model.ts'
 import { DescribedType } from './described-type.ts'
 import { cascadesRemove, findDiscriminator, readBeside, readForeignColumns, readDeleteRule, readTargetKey } from './foreign-key.ts'
 import { publicName } from './property-type.ts'
-import { isHiddenInverse, isMixedList, readCommon, type PropertyContext, type ResourcesByClass } from './read-common.ts'
-import { compileFormula } from './sql-formula.ts'
+import { isHiddenInverse, isMixedList, readCommon, type PropertyContext, type ResourcesByClass, compileFormula } from './read-common.ts'
 import { unsupported } from './unsupported.ts'
 
 export function readRelation(context: PropertyContext, resources: ResourcesByClass): ToOneAttribute | ToManyAttribute {

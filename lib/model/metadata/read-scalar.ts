@@ -3,8 +3,7 @@ import { isRaw, type EntityMetadata, type EntityProperty } from '@mikro-orm/core
 import type { Renderer, ScalarAttribute, Source } from '../model.ts'
 import { getterRender, serializerRender } from './getters.ts'
 import { isGetter, scalarType } from './property-type.ts'
-import { isRequiredInside, readCommon, type PropertyContext } from './read-common.ts'
-import { compileFormula } from './sql-formula.ts'
+import { isRequiredInside, readCommon, type PropertyContext, compileFormula } from './read-common.ts'
 
 export function readScalarAttribute(context: PropertyContext): ScalarAttribute {
   const { meta, prop, declared, document } = context

@@ -4,8 +4,7 @@
  */
 import type { QueryConditions, QueryValue } from '../../foundation/base/query-input.ts'
 import { restError, parameterError } from '../../foundation/errors/errors.ts'
-import { ALTERNATIVES, hasConditions, isPlainObject, writeGroup } from '../../model/client/group-text.ts'
-import { escapeItem, textOfExpand } from '../../model/client/query-text.ts'
+import { ALTERNATIVES, hasConditions, isPlainObject, writeGroup, escapeItem, textOfExpand } from '../../model/client/query-text.ts'
 import { GroupReader, isGroup, type FilterTree } from './filter-groups.ts'
 import { suggestObject } from './habits.ts'
 import { parseStart, type KeyStart } from './key-start.ts'

@@ -6,7 +6,7 @@ import { wait, type Awaitable, type Coroutine } from '../../foundation/async/awa
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
 import type { HookContext } from '../../model/hook-context.ts'
 import { isRelation, type Attribute, type Model, type Resource } from '../../model/model.ts'
-import type { SchemaIssue, ValueSchema } from '../../model/value-schema.ts'
+import type { SchemaIssue, ValueSchema } from '../../model/resource-config.ts'
 import type { ReadingConnection } from '../database/connection.ts'
 import { findAskedClass } from './record-class.ts'
 import { readValid } from './validate-scalar.ts'

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { Combobox, type Choice } from '../parts/combobox.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import type { OutlinedResource } from '../state/outline.ts'
-import { nameRecord } from './describe-link.ts'
+import { nameRecord } from './links.ts'
 import { searchRecords, type FoundRecord } from './search-records.ts'
 import type { FieldDraft } from './input-text.ts'
 

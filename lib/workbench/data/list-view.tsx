@@ -1,18 +1,16 @@
 /** Shows a list, with its request, and a chosen record beside. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { Empty, ErrorNotice } from '../parts/notice.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
+import { Empty, ErrorNotice, Skeleton } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
+import { readUnrecorded, Refusal } from '../state/ask.ts'
 import { changes } from '../state/live.ts'
-import { findResource, outline, type OutlinedAttribute, type OutlinedResource, pathOf } from '../state/outline.ts'
+import { findResource, outline, type OutlinedAttribute, type OutlinedResource, pathOf, countLists } from '../state/outline.ts'
 import { formatPlace } from '../state/place-text.ts'
 import { go, userId, world } from '../state/place.ts'
 import { columnsOf, idOf, type AnyRecord } from '../state/records.ts'
 import { ChosenBar } from './chosen-bar.tsx'
 import { ColumnsMenu, shownColumns } from './columns.tsx'
-import { EmptyList, type EmptyListProps } from './empty-list.tsx'
 import { requestOf } from './links.ts'
-import { ListTools } from './list-tools.tsx'
 import {
   PAGE,
   nextSort,
@@ -22,12 +20,15 @@ import {
   withParameter,
   type ShownQuery,
   type ParameterNames,
+  decode,
+  listFilters,
+  withoutFilter,
 } from './list-query.ts'
+import { ListTools } from './list-tools.tsx'
 import { parameterNames } from './parameter-names.ts'
 import { CreatePanel, RecordPanel } from './record-panel.tsx'
 import { RecordsTable } from './records-table.tsx'
 import { RequestBar } from './request-bar.tsx'
-import { readUnrecorded, Refusal } from '../state/ask.ts'
 import { filterName, literal } from './search-records.ts'
 
 interface ListViewProps {
@@ -282,4 +283,53 @@ async function read(request: string, signal: AbortSignal): Promise<ShownPage> {
     readonly limit: number
   }
   return { records: body[body.resource] as readonly AnyRecord[], count: body.count, limit: body.limit }
+}
+
+interface EmptyListProps {
+  readonly resource: OutlinedResource
+  readonly path: readonly string[]
+  readonly query: string
+  readonly names: ParameterNames
+  readonly hrefWith: (query: string) => string
+  readonly onCreate: () => void
+  readonly onImport: () => void
+}
+
+function EmptyList({ resource, path, query, names, hrefWith, onCreate, onImport }: EmptyListProps) {
+  const { name, singular, creates } = resource
+  const filters = listFilters(query, names)
+  const plain = withOffset(query, names.offset, 0)
+  const others = filters.map(filter => withoutFilter(plain, filter))
+  const { data: counts } = useLoad(() => countLists(others.map(other => requestOf(path, other))), [others.join('\n'), changes.value])
+  return (
+    <Empty title={filters.length === 0 ? `There are no ${name} yet` : 'No record meets the filters'}>
+      {filters.length === 0 ? null : (
+        <>
+          <p>A record of this list has: {filters.map(decode).join(' and ')}.</p>
+          <ul>
+            {filters.map((filter, index) => (
+              <li key={filter}>
+                Without <a href={hrefWith(others[index]!)}>{decode(filter)}</a>: {describeCount(counts?.[index])}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {creates ? (
+        <div class="bar">
+          <button type="button" class="main" onClick={onCreate}>
+            New {singular}
+          </button>
+          <button type="button" onClick={onImport}>
+            Import CSV …
+          </button>
+        </div>
+      ) : null}
+    </Empty>
+  )
+}
+
+function describeCount(count: number | null | undefined): string {
+  if (count === undefined || count === null) return '…'
+  return count === 0 ? 'none either' : count === 1 ? '1 record' : `${count.toLocaleString('en')} records`
 }

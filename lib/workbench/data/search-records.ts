@@ -1,8 +1,9 @@
-/** Searches for records to link. */
+/** Searches for records to link, and reads a record with the names of linked records. */
 import { readUnrecorded } from '../state/ask.ts'
-import { parameterOf, pathOf, type OutlinedResource } from '../state/outline.ts'
-import { idOf, labelOf, type AnyRecord } from '../state/records.ts'
+import { parameterOf, pathOf, type OutlinedResource, findResource } from '../state/outline.ts'
 import { encodeSoftly } from '../state/place-text.ts'
+import { idOf, labelOf, type AnyRecord } from '../state/records.ts'
+import { readListQuery } from './list-query.ts'
 import { parameterNames } from './parameter-names.ts'
 
 export interface FoundRecord {
@@ -55,4 +56,14 @@ function mayBeKey(text: string, { key: [name], attributes }: OutlinedResource): 
   const type = attributes.find(attribute => attribute.name === name)?.type
   if (type === 'integer' || type === 'bigint') return /^-?(?:0|[1-9]\d{0,14})$/.test(text)
   return type === 'text' || (type === 'uuid' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text))
+}
+
+export async function readRecord(resource: OutlinedResource, path: string, given: string, signal: AbortSignal): Promise<AnyRecord> {
+  const { asked } = readListQuery(given, resource, parameterNames(), findResource)
+  const query = asked
+    .split('&')
+    .filter(pair => !pair.startsWith(`${parameterOf('limit')}=`))
+    .join('&')
+  const { body } = await readUnrecorded(`${path}?${query}`, signal)
+  return (body as Readonly<Record<string, AnyRecord>>)[(body as { readonly resource: string }).resource]!
 }

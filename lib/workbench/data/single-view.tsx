@@ -1,7 +1,6 @@
 /** Shows a record without a list, such as an object of a JSON file, as a form. */
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { ErrorNotice } from '../parts/notice.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
+import { ErrorNotice, Skeleton } from '../parts/notice.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { changes } from '../state/live.ts'
 import { outline, type OutlinedResource } from '../state/outline.ts'
@@ -10,7 +9,7 @@ import { valueOf, type AnyRecord } from '../state/records.ts'
 import { Value } from './cell.tsx'
 import { requestOf } from './links.ts'
 import { parameterNames } from './parameter-names.ts'
-import { readRecord } from './read-record.ts'
+import { readRecord } from './search-records.ts'
 import { RecordForm } from './record-form.tsx'
 import { RequestBar } from './request-bar.tsx'
 

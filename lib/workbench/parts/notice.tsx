@@ -1,4 +1,4 @@
-/** Shows an error, or a text for an empty list. */
+/** Shows an error, a text for an empty list, or grey rows in the place of data to come. */
 import type { ComponentChildren } from 'preact'
 import { Refusal } from '../state/ask.ts'
 
@@ -18,6 +18,20 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
     <div class="empty">
       <strong>{title}</strong>
       {typeof children === 'string' ? <p>{children}</p> : children}
+    </div>
+  )
+}
+
+interface SkeletonProps {
+  readonly rows: number
+}
+
+export function Skeleton({ rows }: SkeletonProps) {
+  return (
+    <div class="skeleton" aria-hidden="true">
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} />
+      ))}
     </div>
   )
 }

@@ -2,13 +2,12 @@
  * Other forms of a filter's value, for columns with several stored forms: a UUID in upper case, the bounds of a rounded number, a pattern
  * for GLOB.
  */
+import { parseNumber, type ScalarType } from '../../../foundation/values/scalar-type.ts'
 import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
-import { findRoundedBound } from '../../../foundation/values/rounded.ts'
-import { parseNumber, type ScalarType } from '../../../foundation/values/scalar-type.ts'
-import { findForm, findNeighbour } from './stored-time.ts'
 import { toGlob } from './match-like.ts'
 import { formatGlob, isAscii, jsonFunction } from './match.ts'
+import { findForm, findNeighbour } from './stored-time.ts'
 
 /** better-sqlite3 binds no booleans. */
 function form(encode: (value: unknown, type: ScalarType) => unknown): OwnForm {
@@ -76,3 +75,52 @@ export const IS_ASCII = pattern(pieces => (isAscii(pieces) ? 1 : 0))
 export const LIKE_GLOB = form(value => (typeof value !== 'string' || value.includes('\0') ? null : toGlob(value)))
 
 export const PIECES = pattern(pieces => JSON.stringify(pieces))
+
+const bits = new BigInt64Array(1)
+const double = new Float64Array(bits.buffer)
+
+/**
+ * Returns the least double shown as at least the given decimal (`low`), or the greatest shown as at most the decimal (`high`).
+ *
+ * @param text digits, with optional sign and point
+ */
+function findRoundedBound(text: string, scale: number, end: 'low' | 'high'): number {
+  const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  // Such doubles are whole numbers.
+  if (sign === undefined || Math.abs(Number(text)) >= Number.MAX_SAFE_INTEGER) return Number(text)
+  const digits = BigInt(whole + fraction.padEnd(scale, '0').slice(0, scale))
+  const isExact = /^0*$/.test(fraction.slice(scale))
+  // Cut off, a number is nearer to zero.
+  const units = sign === '-' ? -digits : digits
+  // Where doubles are coarser than the scale, `toFixed` adds digits.
+  const double = isExact ? Number(text) : Number.NaN
+  if (end === 'low') {
+    const bound = least(isExact || sign === '-' ? units : units + 1n, scale)
+    return double < bound ? double : bound
+  }
+  const bound = before(least((isExact || sign !== '-' ? units : units - 1n) + 1n, scale))
+  return double > bound ? double : bound
+}
+
+/** The least double shown as so many units of the last digit. */
+function least(units: bigint, scale: number): number {
+  // Half a unit below, or near.
+  const half = (units * 2n - 1n) * 5n
+  let value = Number(`${half}e-${scale + 1}`)
+  while (countUnits(value, scale) >= units) value = before(value)
+  while (countUnits(value, scale) < units) value = -before(-value)
+  return value
+}
+
+function countUnits(value: number, scale: number): bigint {
+  if (Math.abs(value) >= 1e21) return BigInt(value) * 10n ** BigInt(scale)
+  return BigInt(value.toFixed(scale).replace('.', ''))
+}
+
+/** The next smaller double. */
+function before(value: number): number {
+  if (value === 0) return -Number.MIN_VALUE
+  double[0] = value
+  bits[0]! += value > 0 ? -1n : 1n
+  return double[0]
+}

@@ -1,9 +1,9 @@
 /** Describes one test control, such as `POST /_test/reset`, and reads its request. */
 import type { Awaitable } from '../../../foundation/async/awaitable.ts'
-import { isObject } from '../../../foundation/json/json.ts'
+import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import type { TextStream } from '../../../foundation/http/text-stream.ts'
-import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
+import { isObject } from '../../../foundation/json/json.ts'
 import type { NamedWorld, Worlds } from './worlds.ts'
 
 export interface ControlRequest {
@@ -112,4 +112,34 @@ export function blameBody<T>(work: () => T): T {
 
 export function unknownId(id: string, what: string, ids: readonly string[]): RestError {
   return restError('path_unknown', `This world has no ${what} "${id}".${formatHint(findNearest(id, ids))}`)
+}
+
+const WORLD_NAME = /^[\w.:-]{1,100}$/
+
+/** Header or cookie. */
+export function readWorldName(headers: Readonly<Record<string, unknown>>): string | undefined {
+  const name = headers['x-world'] ?? readCookie(headers['cookie'], 'x-world')
+  if (name === undefined || name === '') return undefined
+  if (typeof name === 'string' && WORLD_NAME.test(name)) return name
+  throw restError('request_malformed', 'X-World must be a name of at most 100 letters, digits and "_", ".", ":", "-".')
+}
+
+export function checkWorldName(name: unknown, what: string): string {
+  if (typeof name === 'string' && WORLD_NAME.test(name)) return name
+  throw restError('body_invalid', `${what} must be a name of at most 100 letters, digits and "_", ".", ":", "-".`)
+}
+
+export function readScenarioName(headers: Readonly<Record<string, unknown>>): string | undefined {
+  const name = headers['x-scenario'] ?? readCookie(headers['cookie'], 'x-scenario')
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+function readCookie(header: unknown, name: string): string | undefined {
+  if (typeof header !== 'string') return undefined
+  // Cookies are separated by "; " (RFC 6265 section 4.2.1).
+  const cookie = header
+    .split(';')
+    .map(pair => pair.trim())
+    .find(pair => pair.toLowerCase().startsWith(`${name}=`))
+  return cookie?.slice(name.length + 1).replaceAll('"', '')
 }

@@ -1,8 +1,7 @@
 /** The test controls for named states of a world, and for the changes since. */
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { nameSnapshot, type RequestPoint } from '../../../engine/worlds/snapshot.ts'
-import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control } from './control.ts'
-import { checkWorldName } from './world-name.ts'
+import { blameBody, control, invalid, optionalObject, readObject, unknownId, type Control, checkWorldName } from './control.ts'
 import type { NamedSnapshot, NamedWorld } from './worlds.ts'
 
 const MAX_SNAPSHOTS = 100

@@ -6,14 +6,23 @@ import { restError, type RestError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { checkNames, findNearest, formatHint } from '../../../foundation/base/suggest.ts'
 import { TEST_CONTROLS } from '../../../records/request/reserved-paths.ts'
-import { OtherBody, checkQuery, control, type Control, type ControlRequest, blameBody, invalid, readObject } from './control.ts'
-import { refuseImpossible } from './engine-refusal.ts'
+import {
+  OtherBody,
+  checkQuery,
+  control,
+  type Control,
+  type ControlRequest,
+  blameBody,
+  invalid,
+  readObject,
+  readScenarioName,
+  readWorldName,
+} from './control.ts'
+import { refuseImpossible, Worlds, type NamedWorld } from './worlds.ts'
 import { faultControls } from './fault-controls.ts'
 import { journalControls } from './journal-controls.ts'
 import { snapshotControls } from './snapshot-controls.ts'
 import { worldControls } from './world-controls.ts'
-import { readScenarioName, readWorldName } from './world-name.ts'
-import { Worlds, type NamedWorld } from './worlds.ts'
 import type { WorldEngine } from './world-engine.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../../records/request/address.ts'
 

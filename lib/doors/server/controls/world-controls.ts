@@ -3,8 +3,7 @@ import { restError } from '../../../foundation/errors/errors.ts'
 import { isObject } from '../../../foundation/json/json.ts'
 import { checkNames } from '../../../foundation/base/suggest.ts'
 import { internalsOf } from '../../../engine/assembly/internals.ts'
-import { blameBody, control, invalid, readObject, type Control } from './control.ts'
-import { checkWorldName } from './world-name.ts'
+import { blameBody, control, invalid, readObject, type Control, checkWorldName } from './control.ts'
 import type { NamedWorld } from './worlds.ts'
 
 export function worldControls(): Control[] {

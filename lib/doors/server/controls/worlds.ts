@@ -2,14 +2,13 @@
  * Keeps named forks of an engine, for tests that share a server. The first request for a world forks the first state of the engine, or a
  * scenario; an idle world is closed. Refuses with worlds_exhausted, request_malformed, path_unknown and body_invalid.
  */
-import { restError, type RestError } from '../../../foundation/errors/errors.ts'
-import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
-import { runtime } from '../../../foundation/runtime/runtime.ts'
-import { refuseImpossible } from './engine-refusal.ts'
-import { internalsOf } from '../../../engine/assembly/internals.ts'
 import type { EngineInternals } from '../../../engine/assembly/engine-internals.ts'
+import { internalsOf } from '../../../engine/assembly/internals.ts'
 import type { Faults } from '../../../engine/testing/fault-injection.ts'
 import { nameSnapshot, type Snapshot } from '../../../engine/worlds/snapshot.ts'
+import { findNearest, formatHint } from '../../../foundation/base/suggest.ts'
+import { restError, RestError } from '../../../foundation/errors/errors.ts'
+import { runtime } from '../../../foundation/runtime/runtime.ts'
 import type { WorldEngine } from './world-engine.ts'
 
 interface WorldOrigin {
@@ -263,4 +262,14 @@ async function keepingStatements(making: Promise<NamedWorld>): Promise<NamedWorl
   const world = await making
   world.keepStatements()
   return world
+}
+
+/** `engine.fork: the database can be copied only while nobody else is connected to it`. */
+const REFUSAL = /^engine\.\w+: /
+
+/** @throws RestError method_not_allowed for such a refusal (a 500 would blame the server); other errors as they are */
+export function refuseImpossible(error: unknown): never {
+  const isPlain = error instanceof Error && !(error instanceof RestError) && !(error instanceof TypeError) && !(error instanceof RangeError)
+  if (!isPlain || !REFUSAL.test(error.message)) throw error
+  throw restError('method_not_allowed', error.message, { cause: error })
 }

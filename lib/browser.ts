@@ -6,12 +6,12 @@ export { serveOn } from './doors/page/serve-port.ts'
 export { removeWorld } from './engine/persistence/remove-world.ts'
 
 /**
- * Loads SQLite before the first engine of a page. Later calls do nothing.
+ * Loads SQLite before a page's first engine. Later calls do nothing.
  *
- * @param wasm `sqlite3.wasm` of the package `@sqlite.org/sqlite-wasm`: its address, an answer of `fetch`, its bytes, or its module
+ * @param wasm `mikro-rest/sqlite3.wasm`, or that of `@sqlite.org/sqlite-wasm`: its address, an answer of `fetch`, its bytes, or its module
  * @throws Error for an address that gives no WebAssembly of SQLite
  * @example
- * import wasm from '@sqlite.org/sqlite-wasm/sqlite3.wasm?url'
+ * import wasm from 'mikro-rest/sqlite3.wasm?url'
  * await loadSqlite(wasm)
  */
 export async function loadSqlite(wasm: SqliteSource): Promise<void> {

@@ -9,6 +9,7 @@ import { build, transform } from 'esbuild'
 import { readLicenses } from './licenses.ts'
 import { mergeChunks, type Group } from './merge-chunks.ts'
 import { pageModules } from './page-modules.ts'
+import { shakeSqlite } from './shake-sqlite.ts'
 
 /** Packages for the application's bundler. */
 const EXTERNAL = ['@mikro-orm/*', 'kysely']
@@ -36,7 +37,7 @@ const PACKAGES = ['@noble/hashes', 'base64-js', 'buffer', 'ieee754', 'leven', 'p
 
 /**
  * @param root the repository
- * @param folder gets `index.js`, and `port.js`
+ * @param folder gets `index.js`, `port.js` and `sqlite3.wasm`
  */
 export async function bundlePage(root: string, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
@@ -65,5 +66,6 @@ export async function bundlePage(root: string, folder: string): Promise<void> {
     const { code } = await transform(readFileSync(file, 'utf8'), { minify: true, format: 'esm', target: TARGET })
     writeFileSync(file, code)
   }
-  writeFileSync(join(folder, 'licenses.txt'), readLicenses(root, PACKAGES))
+  writeFileSync(join(folder, 'sqlite3.wasm'), shakeSqlite(root))
+  writeFileSync(join(folder, 'licenses.txt'), `${readLicenses(root, PACKAGES)}\n\nSQLite is in the public domain.\n`)
 }

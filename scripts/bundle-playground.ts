@@ -6,10 +6,11 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build, type Metafile } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { DIAGRAM_STYLE } from '../lib/description/diagram/svg.ts'
 import { readLicenses } from './licenses.ts'
 import { pageModules } from './page-modules.ts'
+import { shakeSqlite } from './shake-sqlite.ts'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -22,6 +23,11 @@ const NEEDED = [
   'lib/workbench/main.tsx',
   'lib/workbench/data/data-screen.tsx',
 ]
+
+const shaken: Plugin = {
+  name: 'shaken SQLite',
+  setup: ({ onLoad }) => onLoad({ filter: /sqlite3\.wasm$/ }, () => ({ contents: shakeSqlite(root), loader: 'file' })),
+}
 
 /** Its package has no text of a licence. */
 const SQLITE = '@sqlite.org/sqlite-wasm'
@@ -51,7 +57,7 @@ export async function bundlePlayground(folder: string): Promise<number> {
     loader: { '.wasm': 'file' },
     // The workbench shows diagrams that the engine draws.
     footer: { css: DIAGRAM_STYLE },
-    plugins: [pageModules(root)],
+    plugins: [pageModules(root), shaken],
     metafile: true,
     logLevel: 'warning',
   })

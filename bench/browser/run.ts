@@ -33,7 +33,6 @@ type Contender = (typeof CONTENDERS)[number]
 /** What pages ask for beside scripts. PGlite looks for its files beside the script. */
 const PGLITE = new URL('.', import.meta.resolve('@electric-sql/pglite'))
 const ASSETS: readonly URL[] = [
-  new URL(import.meta.resolve('@sqlite.org/sqlite-wasm/sqlite3.wasm')),
   new URL(import.meta.resolve('msw/mockServiceWorker.js')),
   ...['pglite.wasm', 'pglite.data', 'initdb.wasm'].map(name => new URL(name, PGLITE)),
 ]
@@ -103,6 +102,7 @@ async function bundle(): Promise<Map<string, Buffer>> {
       logLevel: 'warning',
     })
     const files = new Map<string, Buffer>(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, Buffer.from(contents)]))
+    files.set('/sqlite3.wasm', await readFile(join(folder, 'sqlite3.wasm')))
     for (const asset of ASSETS) files.set(`/${basename(asset.pathname)}`, await readFile(asset))
     for (const name of CONTENDERS)
       files.set(`/${name}.html`, Buffer.from(`<!doctype html><title>${name}</title><script type="module" src="/${name}.js"></script>`))

@@ -35,7 +35,7 @@ describe('an engine in a page', { skip: NO_BROWSER }, () => {
     return { scripts: sizes.filter(({ isWasm }) => !isWasm).length, bytes: sum(false), wasm: sum(true) }
   }
 
-  it('loads 450 KB of scripts at most for a reading, MikroORM among them, and 410 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
+  it('loads 450 KB of scripts at most for a reading, MikroORM among them, and 395 KB of SQLite (gzip), and nothing of PostgreSQL', async () => {
     const status = await opened.page.evaluate(async () => {
       await using engine = await inPage.RestEngine.create({ entities: [inPage.Event] })
       return (await engine.handle('GET', '/v1/events')).status
@@ -45,7 +45,7 @@ describe('an engine in a page', { skip: NO_BROWSER }, () => {
     console.log(`# ${scripts} scripts: ${bytes} bytes, SQLite: ${wasm} bytes`)
     assert.ok(scripts <= 12, `${scripts} scripts`)
     assert.ok(bytes < 450_000, `${bytes} bytes of scripts`)
-    assert.ok(wasm < 410_000, `${wasm} bytes of WebAssembly`)
+    assert.ok(wasm < 395_000, `${wasm} bytes of WebAssembly`)
     const text = [...opened.loaded.values()].map(String).join('\n')
     for (const foreign of ['pg_advisory', '<!doctype html><html', 'self-test:', 'must be a JSON object of', 'Ed25519'])
       assert.ok(!text.includes(foreign), foreign)

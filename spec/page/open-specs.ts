@@ -2,12 +2,12 @@
  * Opens a page that runs spec files against engines in the page: `node:test`, `node:assert` and the like have stand-ins. The browser is
  * Chromium, or SPEC_BROWSER.
  */
-import { readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { isRefused, pageModules } from '../../scripts/page-modules.ts'
+import { shakeSqlite } from '../../scripts/shake-sqlite.ts'
 import { borrowBrowser } from '../helpers/chromium.ts'
 import { OTHER_BROWSERS, type OtherBrowser } from '../helpers/other-browsers.ts'
 import { serveFiles } from './serve-page.ts'
@@ -83,7 +83,7 @@ export async function openSpecs(files: readonly string[]): Promise<OpenedSpecs> 
     logLevel: 'error',
   })
   const served = new Map<string, Buffer>(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, Buffer.from(contents)]))
-  served.set('/sqlite3.wasm', await readFile(fileURLToPath(import.meta.resolve('@sqlite.org/sqlite-wasm/sqlite3.wasm'))))
+  served.set('/sqlite3.wasm', Buffer.from(shakeSqlite(root)))
   const imports = Object.fromEntries(Object.entries(BY_NAME).map(([module, name]) => [module, `/${name}.js`]))
   const map = `<script type="importmap">${JSON.stringify({ imports })}</script>`
   served.set('/index.html', Buffer.from(`<!doctype html>${map}<script type="module" src="/run.js"></script>`))

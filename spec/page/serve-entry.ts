@@ -7,7 +7,6 @@ import { bundledPage } from '../helpers/bundled-page.ts'
 import { serveFiles, type ServedPage } from './serve-page.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-export const WASM = fileURLToPath(import.meta.resolve('@sqlite.org/sqlite-wasm/sqlite3.wasm'))
 
 /** Puts the bundle in the place of the entries in `lib/`, which the types of specs come from. */
 export const asBuilt = (folder: string): Plugin => ({
@@ -51,7 +50,7 @@ export async function serveEntry(entry: string, { policy, worker, scripts = {}, 
     logLevel: 'warning',
   })
   const files = new Map<string, Buffer>(outputFiles.map(({ path, contents }) => [`/${basename(path)}`, Buffer.from(contents)]))
-  files.set('/sqlite3.wasm', await readFile(WASM))
+  files.set('/sqlite3.wasm', await readFile(join(await bundledPage(), 'sqlite3.wasm')))
   for (const [path, text] of Object.entries(scripts)) files.set(path, Buffer.from(text))
   const meta = policy === undefined ? '' : `<meta http-equiv="Content-Security-Policy" content="${policy}">`
   files.set('/index.html', Buffer.from(`<!doctype html><title>shop</title>${meta}<script type="module" src="/page.js"></script>`))

@@ -1,16 +1,14 @@
 /** What the engine asks of the program that runs SQLite. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import * as native from '../../../lib/databases/sqlite/driver/open-raw.ts'
 import type { RawDatabase } from '../../../lib/databases/sqlite/driver/raw-database.ts'
 import * as wasm from '../../../lib/databases/sqlite/wasm/open-wasm.ts'
 import { webAssembly } from '../../../lib/databases/sqlite/wasm/web-assembly.ts'
+import { shakeSqlite } from '../../../scripts/shake-sqlite.ts'
+import { ROOT } from '../../helpers/command.ts'
 
-await wasm.loadSqlite(async () =>
-  webAssembly.compile(await readFile(fileURLToPath(import.meta.resolve('@sqlite.org/sqlite-wasm/sqlite3.wasm')))),
-)
+await wasm.loadSqlite(() => webAssembly.compile(shakeSqlite(ROOT)))
 
 /** The names that a driver has. */
 type Driver = Pick<typeof native, 'isRawError'> & { readonly openRaw: (source: string | Uint8Array) => RawDatabase }
@@ -195,7 +193,7 @@ describe('SQLite in WebAssembly', () => {
     )
     const { startSqlite } = await import('../../../lib/databases/sqlite/wasm/load-sqlite.ts')
     const empty = await webAssembly.compile(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0))
-    await assert.rejects(startSqlite(empty), { message: /is not SQLite: give sqlite3\.wasm of @sqlite\.org\/sqlite-wasm/ })
+    await assert.rejects(startSqlite(empty), { message: /is not SQLite: give mikro-rest\/sqlite3\.wasm/ })
   })
 
   test('gives the same rows for the bytes of the other driver', () => {

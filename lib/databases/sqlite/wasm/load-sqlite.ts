@@ -26,7 +26,7 @@ export async function startSqlite(module: WasmModule): Promise<Sqlite> {
     ;(imports[from] ??= {})[name] = value
   }
   const { exports } = await webAssembly.instantiate(module, imports)
-  if (!('sqlite3_open_v2' in exports)) throw new Error('The WebAssembly is not SQLite: give sqlite3.wasm of @sqlite.org/sqlite-wasm.')
+  if (!('sqlite3_open_v2' in exports)) throw new Error('The WebAssembly is not SQLite: give mikro-rest/sqlite3.wasm.')
   const calls = exports as unknown as SqliteCalls
   const { __wasm_call_ctors: construct } = calls
   construct()

@@ -1,4 +1,7 @@
-/** SQL as text, with a binding for each `?`. A template tag puts pieces together: sql`${column} = ${bind(value)}`. */
+/**
+ * Builds SQL as text, with a binding for each `?`, and quotes names and values. A template tag puts pieces together:
+ * sql`${column} = ${bind(value)}`.
+ */
 import { thresholds } from '../../foundation/base/thresholds.ts'
 import type { Binding } from '../../records/database/binding.ts'
 import type { SqlText } from '../../model/model.ts'

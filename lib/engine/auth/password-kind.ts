@@ -1,6 +1,6 @@
 /**
- * Decides whether the engine hashes passwords. Default: if the property is hidden, and nothing else may hash; a note reports a doubt.
- * Refuses a column too short for a hash.
+ * Decides whether the engine hashes passwords, or compares plain texts. Default: hashes, if the property is hidden, and nothing else may
+ * hash; a note reports doubts. Refuses a column too short for a hash.
  */
 import { CharacterType, StringType, TextType } from '@mikro-orm/core'
 import type { EntityMetadata, EntityName, EntityProperty, EventSubscriber, MikroORM } from '@mikro-orm/core'
@@ -41,7 +41,7 @@ export function findPasswordKind(
   return { entity: meta.class, guard: (users, model) => new BodyHashes(kind, users, model) }
 }
 
-/** Whether stored texts may be passwords: by default, if the property is not hidden. */
+/** Whether stored texts may be passwords: by default, unless hidden. */
 export function comparesPlain({ auth, resources }: HashingParts, orm: MikroORM): boolean {
   const options = auth?.options
   if (options?.entity === undefined) return false

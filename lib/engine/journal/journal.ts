@@ -1,4 +1,4 @@
-/** Keeps the newest answered requests, for `engine.requests`. */
+/** Keeps the newest answered requests, for `engine.requests`, and the bodies of fewer. */
 import type { Clock } from '../../foundation/async/clock.ts'
 import type { RestResponse } from '../../foundation/base/response.ts'
 import type { Surroundings } from '../../foundation/async/surroundings.ts'
@@ -9,7 +9,7 @@ import { JournalRecord, MAX_BYTES } from './journal-record.ts'
 
 /** Nested records count. Bodies that outlive garbage collections make the heap grow: 10,000 records double the heap. */
 const MAX_RECORDS = 3000
-/** In characters: a longer query is dropped with the bodies. */
+/** In characters: longer queries go, too. */
 const LONG_QUERY = 1000
 
 interface JournalParts extends EntryParts {

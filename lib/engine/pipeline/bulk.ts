@@ -52,6 +52,7 @@ async function createAll(bodies: readonly unknown[], { limits, end, answer }: Bu
   return responses
 }
 
+/** The record of a member's answer. */
 export function readRecord(body: unknown): unknown {
   const { resource } = (body ?? {}) as { readonly resource?: unknown }
   return typeof resource === 'string' ? ((body as Readonly<Record<string, unknown>>)[resource] ?? null) : (body ?? null)

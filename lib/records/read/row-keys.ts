@@ -1,5 +1,6 @@
 /**
- * Finds primary keys by the clients' key (`Resource.shownKey`), such as the 7 of `/v1/articles/hello`, for a path and all links of a body.
+ * Finds primary keys by the clients' key (`Resource.shownKey`), such as the 7 of `/v1/articles/hello`, for a path and all links of a body;
+ * and a clients' key by the primary key.
  */
 import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import { idFromJson, idValues, isShownKey, keyFromJson, shownText, type KeyValues, type RecordKey, type ShownKey } from '../../model/key.ts'

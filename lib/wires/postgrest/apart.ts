@@ -46,6 +46,7 @@ function* chunks<Each>(all: readonly Each[]): Generator<readonly Each[]> {
   for (let at = 0; at < all.length; at += KEYS) yield all.slice(at, at + KEYS)
 }
 
+/** By backward links. */
 async function readByBack(
   api: WireApi,
   { relation, node }: EmbedItem,
@@ -69,6 +70,7 @@ async function readByBack(
   return new Map(records.map(record => [record, slice(node, groups.get(textOf(keyOf(api, record, owner))) ?? [])]))
 }
 
+/** By own links. */
 async function readByKey(
   api: WireApi,
   { relation, node }: EmbedItem,

@@ -1,4 +1,4 @@
-/** A menu of texts to copy, also by hand. */
+/** A menu of texts to copy. Shows the text, to copy by hand where the browser refuses. */
 import { useEffect, useId, useState } from 'preact/hooks'
 
 export interface CopyItem {

@@ -1,4 +1,4 @@
-/** The card of snapshots and reset. */
+/** The card of the data, with reset, scenarios, snapshots and changes since a snapshot. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLoad } from '../parts/use-load.ts'
 import { control } from '../state/ask.ts'

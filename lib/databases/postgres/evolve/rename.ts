@@ -1,4 +1,7 @@
-/** Gives tables, with constraints, indexes and sequences, and columns new names. */
+/**
+ * Renames columns, and tables with constraints, indexes, sequences, tables of links and values of discriminators. An empty table or column
+ * of the new name makes room.
+ */
 import type { PoolClient } from 'pg'
 import type { MikroORM } from '@mikro-orm/core'
 import type { DatabaseTable, SchemaDifference, SqlSchemaGenerator } from '@mikro-orm/postgresql'

@@ -1,4 +1,4 @@
-/** Gives tables and columns new names, also in indexes, triggers and views. */
+/** Renames tables and columns, also in indexes, triggers, views, tables of links and discriminators. */
 import type { DatabaseTable } from '@mikro-orm/sqlite'
 import type { RawDatabase } from '../driver/raw-database.ts'
 import {

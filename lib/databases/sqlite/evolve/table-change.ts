@@ -21,7 +21,7 @@ export interface FileEvolution {
   readonly isMentioned: (table: string) => boolean
 }
 
-/** Empty columns that make room. */
+/** Of an empty column, to be dropped, whose name a renamed column takes. */
 export const EMPTY_PREFIX = 'mikro_empty_'
 
 interface NewCheck {

@@ -21,6 +21,7 @@ export interface ControlRequest {
   readonly lastEvent: string | undefined
 }
 
+/** Not JSON. */
 export class OtherBody {
   readonly type: string
   readonly body: object | TextStream

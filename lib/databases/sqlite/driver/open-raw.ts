@@ -15,7 +15,7 @@ export function toRawBytes(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Models with bytes. */
+/** Node has Buffer. */
 export function prepareBytes(): Promise<void> | undefined {
   return undefined
 }

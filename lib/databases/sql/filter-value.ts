@@ -1,7 +1,7 @@
 /** Compares columns with values and keys as parameters: `author_id = ?`, `author_id in (?, ?)`; a long list is a single parameter. */
 import { idParts } from '../../model/key.ts'
 import { thresholds } from '../../foundation/base/thresholds.ts'
-import type { ValueForm } from '../../records/database/value-form.ts'
+import type { ValueForm } from '../../records/database/binding.ts'
 import type { KeyPart, ScalarAttribute } from '../../model/model.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
 import type { KeyRef, ValueRef } from '../../records/plan/read-plan.ts'

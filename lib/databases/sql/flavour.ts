@@ -1,7 +1,6 @@
 /** Pieces of SQL that differ between SQLite and PostgreSQL. Called when a plan is compiled, never for a request or a row. */
-import type { Binding } from '../../records/database/binding.ts'
+import type { Binding, ValueForm } from '../../records/database/binding.ts'
 import type { Statement, Visit } from '../../records/database/dialect.ts'
-import type { ValueForm } from '../../records/database/value-form.ts'
 import type { KeyPart, Resource, ScalarAttribute, ToOneAttribute } from '../../model/model.ts'
 import type { Condition, Operand, ValueRef, SortTerm } from '../../records/plan/read-plan.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'

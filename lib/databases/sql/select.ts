@@ -1,6 +1,6 @@
 /** Collects the parts of a SELECT (columns, joins, conditions, order), and makes the statement. Conditions on keys. */
 import type { Statement } from '../../records/database/dialect.ts'
-import type { ValueForm } from '../../records/database/value-form.ts'
+import type { ValueForm } from '../../records/database/binding.ts'
 import type { KeyPart } from '../../model/model.ts'
 import type { ScopeLookup } from '../../records/plan/read-plan.ts'
 import { condition } from './condition.ts'

@@ -3,10 +3,9 @@
  * parameter_invalid.
  */
 import { withArticle } from '../../foundation/base/article.ts'
-import type { Binding } from './binding.ts'
+import type { Binding, ValueForm } from './binding.ts'
 import type { Dialect, Statement } from './dialect.ts'
 import { RefusedValue } from './refused-value.ts'
-import type { ValueForm } from './value-form.ts'
 import type { RequestAbort } from '../../foundation/async/abort.ts'
 import { parameterError } from '../../foundation/errors/errors.ts'
 import { suggestValue } from '../request/habits.ts'

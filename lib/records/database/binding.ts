@@ -1,7 +1,6 @@
 /** Where a parameter of a statement comes from, such as a filter, a key, a scope, the page, a value to write. */
-import type { KeyPart, Resource, ToOneOfAttribute } from '../../model/model.ts'
 import type { ScalarType } from '../../foundation/values/scalar-type.ts'
-import type { ValueForm } from './value-form.ts'
+import type { KeyPart, Resource, ToOneOfAttribute } from '../../model/model.ts'
 
 export type Binding =
   | {
@@ -71,3 +70,19 @@ export type Binding =
   /** A value to write, or the key of a row. `type` undefined: the column's. */
   | { readonly from: 'written'; readonly type: ScalarType | undefined }
   | { readonly from: 'given'; readonly index: number; readonly type: ScalarType }
+
+/** How a value becomes a parameter: as stored (`'value'`), or encoded by one database, as for a bound, a spelling, a pattern. */
+export type ValueForm = 'value' | OwnForm | OwnPatternForm
+
+export interface OwnForm {
+  readonly of: 'value'
+  readonly encode: (value: unknown, type: ScalarType) => unknown
+  /** A wrong type becomes a text, not NULL. */
+  readonly takesMisfits?: boolean
+}
+
+export interface OwnPatternForm {
+  readonly of: 'pattern'
+  /** Takes the texts between the wildcards. */
+  readonly encode: (pieces: readonly string[]) => unknown
+}

@@ -52,7 +52,7 @@ export async function seed(data: SeedData, model: Model, connection: Connection)
   }
 }
 
-/** Begins an error with `seed:`, and names each record that the error does not name. */
+/** Begins an error with `seed:`, with the name of each record unnamed so far. */
 function nameRecords(error: unknown, data: SeedData, model: Model): unknown {
   if (!(error instanceof RestError) || error.errors === undefined) return error
   const details = error.errors.map(({ code, detail, attribute }) => {

@@ -1,12 +1,12 @@
-/** Runs the seeds of the option `seed` at the start, and of `engine.seed`: records (seed.ts) or a seeder (run-seeder.ts). */
+/** Runs the seeds of the option `seed` at the start, and of `engine.seed`: records (seed.ts) or a `Seeder` of MikroORM. */
+import type { MikroORM } from '@mikro-orm/core'
+import { chain, type Awaitable } from '../../foundation/async/awaitable.ts'
 import type { Notes } from '../../foundation/errors/notes.ts'
 import type { Model } from '../../model/model.ts'
-import { isSeeder, listSeeds, type Seed, type Seeds } from '../../model/seeds.ts'
-import type { Connection } from '../database/connection.ts'
-import { nameSeeder, runSeeder } from './run-seeder.ts'
-import { keepForEmpty } from './seed-empty.ts'
-import { seed } from './seed.ts'
+import { isSeeder, listSeeds, type Seed, type Seeds, type SeederClass, type SeedData } from '../../model/seeds.ts'
+import type { Connection, EntityConnection } from '../database/connection.ts'
 import type { PasswordHashes } from '../validate/password-hashes.ts'
+import { seed } from './seed.ts'
 
 interface SeedBed {
   readonly version: { readonly model: Model; readonly hashes: PasswordHashes | undefined }
@@ -48,4 +48,56 @@ async function keepFitting(seeds: readonly Seed[], { version: { model }, connect
       )
   }
   return kept
+}
+
+/**
+ * In one transaction, with hooks and subscribers. No body is validated.
+ *
+ * @throws Error in one line with the name of the seeder, when the seeder fails; nothing is written then.
+ */
+async function runSeeder(seeder: SeederClass | true, connection: EntityConnection): Promise<void> {
+  try {
+    await connection.write(() => runPersisting(seeder, connection.orm))
+  } catch (error) {
+    const [message] = (error as Error).message.split('\n')
+    throw new Error(`seed: ${nameSeeder(seeder, connection.orm)} has failed, and nothing of it was written: ${message}`, { cause: error })
+  }
+}
+
+/** Seeders need `em.create` to persist, whatever the application says. MikroORM's manager of seeders leaves the option on for good. */
+async function runPersisting(seeder: SeederClass | true, orm: MikroORM): Promise<void> {
+  const before = orm.config.get('persistOnCreate')
+  try {
+    const manager = orm.seeder
+    orm.config.set('persistOnCreate', true)
+    if (seeder === true) await manager.seedString(nameSeeder(seeder, orm))
+    else await manager.seed(seeder)
+  } finally {
+    orm.config.set('persistOnCreate', before)
+  }
+}
+
+/** `true` stands for the seeder in the config. */
+function nameSeeder(seeder: SeederClass | true, { config }: MikroORM): string {
+  return seeder === true ? (config.get('seeder').defaultSeeder ?? 'DatabaseSeeder') : seeder.name
+}
+
+/** Leaves out records for filled tables: each start with the same file would add the records again. */
+function keepForEmpty(data: SeedData, model: Model, connection: Connection, notes: Notes): Awaitable<SeedData> {
+  const names = Object.keys(data).filter(name => {
+    const resource = model.byName.get(name)
+    // The seed refuses unknown and read-only resources.
+    return resource !== undefined && !resource.readOnly && (data[name] as readonly object[]).length > 0
+  })
+  if (names.length === 0) return data
+  return chain(connection.countRows(names.map(name => model.byName.get(name)!.table)), counts => {
+    const taken = new Map(names.flatMap((name, index) => (counts[index]! > 0 ? [[name, counts[index]!] as const] : [])))
+    for (const [name, count] of taken) {
+      notes.add(
+        `${name}: the seed is left out, because the table has ${count === 1 ? 'a row' : `${count} rows`} already. ` +
+          'A seed fills empty tables; engine.seed adds records to any.',
+      )
+    }
+    return taken.size === 0 ? data : Object.fromEntries(Object.entries(data).filter(([name]) => !taken.has(name)))
+  })
 }

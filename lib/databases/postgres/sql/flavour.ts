@@ -4,7 +4,7 @@
  */
 import { idParts } from '../../../model/key.ts'
 import type { KeyPart, ScalarAttribute } from '../../../model/model.ts'
-import type { ValueForm, OwnPatternForm } from '../../../records/database/value-form.ts'
+import type { ValueForm, OwnPatternForm } from '../../../records/database/binding.ts'
 import type { Flavour, ColumnScope } from '../../sql/flavour.ts'
 import { bind, join, sql, text, tuple, type Sql, joinEvenly, literal, name } from '../../sql/sql.ts'
 import { ACCENTS } from '../../../foundation/values/accents.ts'

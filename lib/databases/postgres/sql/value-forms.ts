@@ -1,5 +1,5 @@
 /** Other forms of a value than the stored form, for filters: bounds of a time or a prefix, patterns, regular expressions, JSON. */
-import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
+import type { OwnForm, OwnPatternForm } from '../../../records/database/binding.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { parseKept } from '../../../foundation/json/json-numbers.ts'
 import { parseNumber } from '../../../foundation/values/scalar-type.ts'

@@ -19,7 +19,7 @@ import {
   UPPER,
   WORD,
 } from './value-forms.ts'
-import type { ValueForm } from '../../../records/database/value-form.ts'
+import type { ValueForm } from '../../../records/database/binding.ts'
 import type { OrderOperator } from '../../../records/request/operators.ts'
 import type { ScalarAttribute } from '../../../model/model.ts'
 import { mayHoldAny, type ScalarType } from '../../../foundation/values/scalar-type.ts'

@@ -1,6 +1,6 @@
 /** The SQL of SQLite for the compiler of `databases/sql/`. */
 import type { KeyPart, Resource } from '../../../model/model.ts'
-import type { ValueForm, OwnPatternForm } from '../../../records/database/value-form.ts'
+import type { ValueForm, OwnPatternForm } from '../../../records/database/binding.ts'
 import type { Condition, Operand } from '../../../records/plan/read-plan.ts'
 import { filterValue } from '../../sql/filter-value.ts'
 import type { Flavour, ColumnScope } from '../../sql/flavour.ts'

@@ -3,7 +3,7 @@
  * for GLOB.
  */
 import { parseNumber, type ScalarType } from '../../../foundation/values/scalar-type.ts'
-import type { OwnForm, OwnPatternForm } from '../../../records/database/value-form.ts'
+import type { OwnForm, OwnPatternForm } from '../../../records/database/binding.ts'
 import { formatLike, upperBound } from '../../sql/pattern.ts'
 import { toGlob } from './match-like.ts'
 import { formatGlob, isAscii, jsonFunction } from './match.ts'

@@ -175,12 +175,14 @@ describe('an error of a hook', () => {
       const get = function hookOfMine() { throw new Error('my mistake') }
       const engine = await RestEngine.create({ entities: [Note], resources: [resource(Note, { list, get })], seed: { notes: [{ id: 1 }] } })
       console.log((await engine.handle('GET', '/v1/notes/1?depth=0')).status, (await engine.handle('GET', '/v1/notes')).status)
+      await engine.handle('GET', '/v1/notes/1?attributes=' + 'id,'.repeat(500) + 'id')
       await engine.close()`
     const args = ['--input-type=module', '--eval', script]
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: new URL('../..', import.meta.url) })
     assert.equal(stdout.trim(), '500 503', stderr)
     assert.match(stderr, /^mikro-rest: GET \/v1\/notes\/1\?depth=0 failed: Error: my mistake\n +at .*hookOfMine/)
     assert.doesNotMatch(stderr, /On purpose/)
+    assert.match(stderr, /id,id,i?d?,?… \([\d]+ characters\) failed: /)
     engine = { close: async () => {} } as RestEngine
   })
 })

@@ -283,6 +283,7 @@ describe('requests at the same time on PostgreSQL', { skip: NO_SERVER }, () => {
     await schema.run('insert into slow default values')
     const answer = await short.handle('GET', '/v1/slows')
     assert.deepEqual([answer.status, answer.body.code, answer.headers['retry-after']], [503, 'database_busy', '1'])
+    assert.match(answer.body.detail as string, /^The database ended a statement that took too long/)
     await using limited = await RestEngine.create({
       entities: [Slow],
       database: schema.database,

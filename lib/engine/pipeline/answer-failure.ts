@@ -78,8 +78,9 @@ function describeDatabaseFailure(error: unknown, failure: DatabaseFailure | unde
     )
   if (failure === 'failed')
     return restError('database_failed', 'The database cannot do this at present; nothing was changed.', { cause: error })
-  return restError('database_busy', 'Another process has locked the database; nothing was changed. Try again.', {
-    headers: { 'retry-after': '1' },
-    cause: error,
-  })
+  const reason =
+    failure === 'ended'
+      ? 'The database ended a statement that took too long, or waited too long for a lock of another process'
+      : 'Another process has locked the database'
+  return restError('database_busy', `${reason}; nothing was changed. Try again.`, { headers: { 'retry-after': '1' }, cause: error })
 }

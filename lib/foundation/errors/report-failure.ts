@@ -15,10 +15,14 @@ export function findReason(error: unknown): unknown {
   return error instanceof RestError ? error.cause : (error ?? 'undefined')
 }
 
+/** In characters. */
+const PRINTED_PATH = 1_000
+
 export const printFailure: OnError = (error, { method, path }) => {
   const reason = findReason(error)
+  const start = path.length > PRINTED_PATH ? `${path.slice(0, PRINTED_PATH)}… (${path.length} characters)` : path
   // A path may have control characters of a terminal.
-  const shown = `${method} ${path}`.replaceAll(/[^\u0020-\u007e]/g, encodeCharacter)
+  const shown = `${method} ${start}`.replaceAll(/[^\u0020-\u007e…]/g, encodeCharacter)
   if (reason !== undefined) console.error(`mikro-rest: ${shown} failed:`, reason)
 }
 

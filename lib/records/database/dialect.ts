@@ -8,8 +8,8 @@ import type { AnswerBudget } from '../plan/answer-limits.ts'
 import type { ScalarType, ScalarValue } from '../../foundation/values/scalar-type.ts'
 import type { Binding } from './binding.ts'
 
-/** Locked; broken (a full disk, a damaged file); no right; read-only. */
-export type DatabaseFailure = 'busy' | 'failed' | 'denied' | 'readOnly'
+/** Locked; a statement that took too long; broken (a full disk, a damaged file); no right; read-only. */
+export type DatabaseFailure = 'busy' | 'ended' | 'failed' | 'denied' | 'readOnly'
 
 export interface Statement {
   readonly sql: string

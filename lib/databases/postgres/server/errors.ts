@@ -74,8 +74,9 @@ export function failure(error: unknown): DatabaseFailure | undefined {
     // A standby, or a read-only database.
     if (code === '25006') return 'readOnly'
     if (code === '42501') return 'denied'
-    // An ended statement, a lock that was not free.
-    if (/^(?:57014|55P03)/.test(code)) return 'busy'
+    // `statement_timeout`, which counts the time of waiting for a lock, too.
+    if (code === '57014') return 'ended'
+    if (code === '55P03') return 'busy'
     // Resources, system and files of the server.
     if (/^(?:53|58|XX|F0)/.test(code)) return 'failed'
   }

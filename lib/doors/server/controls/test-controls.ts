@@ -21,8 +21,7 @@ import {
 import { refuseImpossible, Worlds, type NamedWorld } from './worlds.ts'
 import { faultControls } from './fault-controls.ts'
 import { journalControls } from './journal-controls.ts'
-import { snapshotControls } from './snapshot-controls.ts'
-import { worldControls } from './world-controls.ts'
+import { snapshotControls, worldControls } from './world-controls.ts'
 import type { WorldEngine } from './world-engine.ts'
 import { NO_VERSION, formatRoot, listVersions } from '../../../records/request/address.ts'
 

@@ -98,4 +98,29 @@ describe('a filter of soft deletion', () => {
     assert.equal((await engine.handle('GET', '/v1/posts')).body.count, 2)
     assert.equal((await engine.handle('PUT', '/v1/posts/1', undefined, { deletedAt: AT })).status, 200)
   })
+
+  for (const [how, answer] of [
+    ['at once', <T>(value: T) => value],
+    ['later', async <T>(value: T) => value],
+  ] as const)
+    it(`asks no rule twice in a request that takes a record out of it: rules that answer ${how}`, async () => {
+      const asked: string[] = []
+      const ask = <T>(name: string, value: T) => {
+        asked.push(name)
+        return answer(value)
+      }
+      const rules = {
+        scope: () => ask('scope', { title: { $ne: 'x' } }) as { title: object },
+        access: (_: unknown, action: string) => ask(action, true),
+      }
+      await using engine = await start({ resources: [resource(Post, rules)] })
+      for (const [method, path, body] of [
+        ['PUT', '/v1/posts/1', { deletedAt: AT }],
+        ['PATCH', '/v1/posts/2/deletedAt', AT],
+      ] as const) {
+        asked.length = 0
+        assert.equal((await engine.handle(method, path, undefined, body)).status, 200)
+        assert.deepEqual(asked.toSorted(), ['scope', 'update'], path)
+      }
+    })
 })

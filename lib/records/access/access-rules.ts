@@ -12,6 +12,7 @@ import { findNearest, formatHint } from '../../foundation/base/suggest.ts'
 import { FilterQueryReader } from './orm-filter.ts'
 import { readScope, type ReadScope } from './plain-scope.ts'
 import { isRelation, isValue, type Attribute, type Model, type Resource } from '../../model/model.ts'
+import { hasFixed } from '../../model/resource-rules.ts'
 import type { WireConditions } from '../request/inner-request.ts'
 import type { Parameters } from '../request/query-string.ts'
 import type { Limits } from '../../foundation/base/limits.ts'
@@ -20,7 +21,7 @@ import { unknownAttribute, type Target } from './resolve-path.ts'
 import { EVERYTHING, hasVisibleTarget, isNamable, isVisible, notEvaluated, namesReadableByAll, retryWithRules } from '../plan/visibility.ts'
 import type { PendingRule, Visibility } from '../plan/visibility.ts'
 
-/** A query parameter of the application, `{ q: value => ({ name: { $like: value } }) }`, which gives a condition on the records. */
+/** A query parameter of the application gives a condition on records: `{ q: value => ({ name: { $like: value } }) }`. */
 export type CustomParameter = (value: string, ctx: HookContext) => unknown
 
 export interface ModelRules {
@@ -38,7 +39,7 @@ export function findRules({ resources }: Model): ModelRules {
  * Leaves out custom parameters: see `narrowVisibility`.
  *
  * @param isEngine the engine itself asks: no rules hold
- * @param isNarrowed `narrowVisibility` adds a condition of a wire
+ * @param isNarrowed conditions follow by `narrowVisibility`, so EVERYTHING will not do
  */
 export function findVisibility(
   { any, writing }: ModelRules,
@@ -75,6 +76,9 @@ const NO_FLAGS: ReadonlySet<string> = new Set()
 const WHOLE: ReadScope = Object.freeze({ condition: undefined, values: [], shape: '' })
 const NONE: ReadScope = { condition: { kind: 'any', of: [] }, values: [], shape: 'none' }
 
+type GivenScope = Awaitable<object | null | undefined>
+
+/** With `caller` (see `leaving`), asks no rule anew. */
 class CallerVisibility implements Visibility {
   readonly kind: 'caller' | 'leaver'
   readonly flags: ReadonlySet<string>
@@ -84,13 +88,19 @@ class CallerVisibility implements Visibility {
   whereOfLists: ReadonlyMap<string, Condition> | undefined
   readonly ctx: HookContext
   readonly #isEngine: boolean
-  readonly #answers = new Map<Resource, Partial<Record<Action, Awaitable<boolean>>>>()
+  readonly #caller: CallerVisibility | undefined
+  readonly #answers: Map<Resource, Partial<Record<Action, Awaitable<boolean>>>>
+  /** Results of scopes, where `leaving` needs the results again. */
+  readonly #given: Map<Resource, GivenScope[]>
   readonly #scopes = new Map<Resource, Awaitable<ReadScope>>()
-  #own: readonly unknown[] = []
+  #whereValues: readonly unknown[] = []
   #leaving: CallerVisibility | undefined
 
-  constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean, hasWriting: boolean, kind: 'caller' | 'leaver' = 'caller') {
-    this.kind = kind
+  constructor(flags: readonly string[], ctx: HookContext, isEngine: boolean, hasWriting: boolean, caller?: CallerVisibility) {
+    this.kind = caller === undefined ? 'caller' : 'leaver'
+    this.#caller = caller
+    this.#answers = caller === undefined ? new Map() : caller.#answers
+    this.#given = caller === undefined ? new Map() : caller.#given
     this.writing = hasWriting ? new WriterVisibility(ctx) : undefined
     this.flags = flags.length === 0 ? NO_FLAGS : new Set(flags)
     const who = isEngine ? 'engine' : 'caller'
@@ -111,14 +121,14 @@ class CallerVisibility implements Visibility {
       if (query !== undefined && query !== null && root !== undefined) where.push(readParameter(query, name, root, reader, model))
     }
     this.where = where
-    this.#own = reader.values
+    this.#whereValues = reader.values
     this.shape += reader.shape
     if (conditions === undefined || root === undefined) return this
     await whenReadable([conditions.root, ...conditions.lists.values()])
     const read = await retryWithRules(this, () => this.#readConditions(conditions, root, { limits, values: reader.values }))
     if (read.condition !== undefined) this.where = [...where, read.condition]
     this.whereOfLists = read.lists
-    this.#own = read.values
+    this.#whereValues = read.values
     this.shape += read.shape
     return this
   }
@@ -154,7 +164,7 @@ class CallerVisibility implements Visibility {
     return (answers[action] ??= settled<boolean, boolean>(rule(this.ctx, action), Boolean, answer => void (answers[action] = answer)))
   }
 
-  readonly leaving = (): Visibility => (this.#leaving ??= new CallerVisibility([...this.flags], this.ctx, this.#isEngine, false, 'leaver'))
+  readonly leaving = (): Visibility => (this.#leaving ??= new CallerVisibility([...this.flags], this.ctx, this.#isEngine, false, this))
 
   readonly allows = (resource: Resource, action: 'get' | 'list'): boolean => {
     // Asks at once: planning again costs more than a synchronous rule.
@@ -168,7 +178,7 @@ class CallerVisibility implements Visibility {
   readonly scopeOf = (resource: Resource): Condition | undefined => this.#known(resource).condition
 
   readonly findValues = (resource: Resource | undefined): readonly unknown[] => {
-    if (resource === undefined) return this.#own
+    if (resource === undefined) return this.#whereValues
     return this.#known(resource).values
   }
 
@@ -179,10 +189,7 @@ class CallerVisibility implements Visibility {
   }
 
   readonly ask = ({ resource, about }: PendingRule): Awaitable<string> => {
-    if (about === 'scope') {
-      const scope = this.#scope(resource)
-      return scope instanceof Promise ? scope.then(({ shape }) => shape) : scope.shape
-    }
+    if (about === 'scope') return chain(this.#scope(resource), ({ shape }) => shape)
     return chain(this.permits(resource, about), answer => (answer ? '+' : '-'))
   }
 
@@ -190,8 +197,8 @@ class CallerVisibility implements Visibility {
     const known = this.#scopes.get(resource)
     if (known !== undefined) return known
     if (this.#isEngine || resource.rules.scopes.length === 0) return WHOLE
-    const { ownScopes } = resource.rules
-    const scopes = this.#scopesOf(resource)
+    if (this.#caller !== undefined && !hasFixed(resource)) return this.#caller.#scope(resource)
+    const { ownScopes, scopes } = resource.rules
     const read =
       scopes.length === 1 && ownScopes === 1
         ? readOnlyScope(scopes[0]!(this.ctx), resource)
@@ -201,8 +208,12 @@ class CallerVisibility implements Visibility {
     return scope
   }
 
-  #scopesOf({ rules: { scopes, writeScopes } }: Resource): Resource['rules']['scopes'] {
-    return this.kind === 'leaver' ? scopes.slice(0, writeScopes) : scopes
+  #give(resource: Resource, index: number): GivenScope {
+    const scope = resource.rules.scopes[index]!
+    if (!hasFixed(resource)) return scope(this.ctx)
+    let given = this.#given.get(resource)
+    if (given === undefined) this.#given.set(resource, (given = []))
+    return index in given ? given[index] : (given[index] = scope(this.ctx))
   }
 
   async #keep(resource: Resource, reading: Promise<ReadScope>): Promise<ReadScope> {
@@ -212,16 +223,16 @@ class CallerVisibility implements Visibility {
   }
 
   #readScopes(resource: Resource, reader: FilterQueryReader, conditions: Condition[], first: number): Awaitable<ReadScope> {
-    const { ownScopes } = resource.rules
-    const scopes = this.#scopesOf(resource)
+    const { ownScopes, scopes, writeScopes } = resource.rules
+    const count = this.#caller === undefined ? scopes.length : writeScopes
     const add = (query: object | null | undefined, index: number): void => {
       if (query === undefined || query === null) return
       reader.shape += `${index} `
       const isOwn = index < ownScopes
       conditions.push(isOwn ? reader.read(query, resource, `scope of ${resource.className}`) : readFilter(query, resource, reader))
     }
-    for (let index = first; index < scopes.length; index++) {
-      const query = whenReadable(scopes[index]!(this.ctx))
+    for (let index = first; index < count; index++) {
+      const query = whenReadable(this.#give(resource, index))
       if (isThenable(query)) {
         return chain(Promise.resolve(query), given => {
           add(given, index)
@@ -293,7 +304,7 @@ function readOnlyScope(given: Awaitable<object | undefined | null>, resource: Re
   return given === undefined || given === null ? WHOLE : readScope(given, resource, 'scope', '0 ')
 }
 
-/** A custom parameter with a condition for other resources alone is unknown for `root`. */
+/** If the condition fits other resources but not `root`, the error says so: `root` has no such parameter. */
 function readParameter(query: object, name: string, root: Resource, reader: FilterQueryReader, { resources }: Model): Condition {
   const where = `parameter "${name}"`
   try {
@@ -319,7 +330,6 @@ function canRead(query: object, resource: Resource): boolean {
   }
 }
 
-/** The engine cannot translate every filter of MikroORM. */
 function readFilter(query: object, resource: Resource, reader: FilterQueryReader): Condition {
   try {
     return reader.read(query, resource, `filter of ${resource.className}`)
@@ -352,7 +362,7 @@ export function requireLogIn({ plural }: Resource, action: Action, { logsIn, cla
     throw restError('token_missing', `To ${action} ${plural} a log-in is needed.`, { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-/** Asks about the owner in the path first. A relation to a hidden resource does not exist: 404. */
+/** In `/users/1/posts`, asks about users before posts. A relation to a hidden resource does not exist: 404. */
 export function authorizeRequest(
   target: Target,
   actions: readonly ResourceAction[],

@@ -13,7 +13,6 @@ const NOT_STORED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i
 
 type Refuse = (what: string, code?: 'operator_invalid') => Error
 
-/** A column of lists takes a list, a column of JSON takes JSON. */
 export function readContainment(
   operator: string,
   given: unknown,

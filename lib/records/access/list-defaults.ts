@@ -1,5 +1,5 @@
 /**
- * Reads the resource options `sort`, `limit` and `filter`, for requests without their own. They hold for `GET /v1/posts`, not for posts
+ * Reads the resource options `sort`, `limit` and `filter`, for `GET /v1/posts` without such parameters, not for posts
  * below or within other records.
  */
 import { READS } from '../../foundation/http/http-methods.ts'

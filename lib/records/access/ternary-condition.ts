@@ -15,7 +15,6 @@ export function isNull(operand: Operand): Condition {
   return { kind: 'null', operand }
 }
 
-/** For NULL, neither holds nor fails. */
 export function unlessNull(holds: Condition, absent: () => Condition): TernaryCondition {
   return { holds, fails: () => ({ kind: 'all', of: [complement(holds), complement(absent())] }) }
 }

@@ -63,7 +63,7 @@ export interface Visibility {
   readonly ask: (rule: PendingRule) => Awaitable<string>
   /** The rules for writing. Undefined: the caller may write all rows. */
   readonly writing: Visibility | undefined
-  /** Sees rows behind fixed filters, too: changes may hide rows (`ResourceRules.writeScopes`). */
+  /** A second visibility, without fixed filters (`writeScopes`): finds a record taken out of sight by a write, as a soft deletion. */
   readonly leaving: () => Visibility
 }
 

@@ -116,10 +116,10 @@ describe('a database that answers later', () => {
   it('is explained, and seeded', async () => {
     const links = await internalsOf(engine).unindexedLinks(-1)
     SqliteConnection.prototype.explain = function (statements) {
-      return turn().then(() => explain.call(this, statements)) as never
+      return turn().then(() => explain.call(this, statements))
     }
     SqliteConnection.prototype.unindexedLinks = function (resources, rows) {
-      return turn().then(() => unindexedLinks.call(this, resources, rows)) as never
+      return turn().then(() => unindexedLinks.call(this, resources, rows))
     }
     SqliteConnection.prototype.deferReferences = function () {
       return turn().then(() => deferReferences.call(this)) as never

@@ -18,7 +18,7 @@ import { openLogInTables, watchUsers } from './log-in-tables.ts'
 import { OrmDriver } from './orm/driver.ts'
 import { findPlaces } from './orm/places.ts'
 import { LentDialect } from './orm/lent-dialect.ts'
-import { addSchema, checkTables, isMoving, noteMissing } from './schema/add-schema.ts'
+import { addSchema, checkTables, mayRetry, noteMissing } from './schema/add-schema.ts'
 import { openPglite } from './server/pglite.ts'
 import { ask, command, Sessions } from './server/sessions.ts'
 import { type CaseFolding, findCaseFolding, listCaseClasses } from './sql/case-folding.ts'
@@ -178,7 +178,7 @@ async function complete<T>(connection: PostgresConnection, opening: Begun, build
     try {
       return await connection.host.sessions.use(session => completeOnce(connection, session, opening, build))
     } catch (error) {
-      if (!isMoving(error) || attempt === ATTEMPTS) throw error
+      if (!mayRetry(error) || attempt === ATTEMPTS) throw error
     }
   }
 }

@@ -60,7 +60,6 @@ export function compileExisting(flavour: Flavour, resource: Resource, scopeOf: S
   return select.finish()
 }
 
-/** Equal keys are equal texts. */
 function hasOneForm({ type }: KeyPart, flavour: Flavour): boolean {
   const [form, ...others] = flavour.keyForms(type)
   const isPlain = type.kind === 'integer' || type.kind === 'bigint' || type.kind === 'text'

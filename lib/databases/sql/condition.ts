@@ -1,4 +1,7 @@
-/** Compiles a condition of a plan, such as `age > 30`. `not` holds for NULL, too; all else has SQL's three-valued logic. */
+/**
+ * Compiles a condition of a plan, such as `age > 30`. `not` holds for NULL, too; all else has SQL's three-valued logic. `$not` of the
+ * application has become plain conditions (ternary-condition.ts).
+ */
 import { findTargetKey } from '../../model/model.ts'
 import type { ClassCheck, Condition } from '../../records/plan/read-plan.ts'
 import { keyIn } from './filter-value.ts'
@@ -36,7 +39,7 @@ export function condition(node: Condition, scope: FromClause, isOfAll = false): 
       return flavour.contains(node, scope)
     case 'unlinked':
       return sql`(${join(
-        // If the ID stands in the linked row, a link to a lost row is empty.
+        // Where the other side holds the key, the joined row decides: no row, no link.
         scope
           .through(node.hops)
           .toOne(node.relation)

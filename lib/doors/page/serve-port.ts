@@ -8,9 +8,9 @@ interface ServedEngine {
 }
 
 /**
- * Answers pages that `connect` to the worker. Requests wait for the engine.
+ * Answers pages that call `connect` of `mikro-rest/port`. Requests wait for the engine.
  *
- * @param port of a shared worker, given by each `connect` event. Default: the worker itself.
+ * @param port given by each event `connect` of a shared worker. Default: the worker itself.
  * @example serveOn(RestEngine.create({ entities: [User] }))
  */
 export function serveOn(engine: ServedEngine | Promise<ServedEngine>, port: MessageEnd = globalThis as unknown as MessageEnd): void {
@@ -26,7 +26,7 @@ export function serveOn(engine: ServedEngine | Promise<ServedEngine>, port: Mess
     else if (message !== undefined && 'url' in message) void answer(started, message)
   })
   port.start?.()
-  // A page may have asked before the worker listened.
+  // Greets unasked, too: a greeting sent before this listener is lost.
   void greet()
 }
 

@@ -1,4 +1,4 @@
-/** Gives the authentication module its calls to the engine, and ends the tokens of deleted users. */
+/** Gives the authentication module its calls to the engine. Ends the tokens of deleted users, where no trigger does. */
 import { findVisibility } from '../../records/access/access-rules.ts'
 import { unwrapBody } from '../../records/access/unwrap-body.ts'
 import type { Authentication } from '../auth/authentication.ts'
@@ -24,7 +24,7 @@ export function createAuthServices(
     throw new Error(`Not served: ${resource.className}.`)
   }
   return {
-    // A fork makes MikroORM on first use.
+    // Late: a fork makes its MikroORM only when asked.
     orm: () => connection.orm,
     clock,
     versions: served,
@@ -51,7 +51,10 @@ interface TokenParts {
   readonly recorder: ChangeRecorder
 }
 
-/** Revokes at once, whatever deletes the record. A database that keeps log-ins revokes by itself. */
+/**
+ * Revokes at once, whatever deletes the record. A writable store, on PostgreSQL, has a trigger instead, if the engine has made the
+ * database; elsewhere the token of a missing user ends by the stored password.
+ */
 export function revokeTokensOfRemovedUsers({ authentication, recorder, database }: TokenParts): void {
   if (authentication === undefined || database.logIns?.mayWrite === true) return
   const { table } = authentication

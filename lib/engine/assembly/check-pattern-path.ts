@@ -34,7 +34,6 @@ export function checkFaultPath(match: string, where: string, parts: PathParts): 
   if (!path.startsWith('/') || path === '/') return
   const segments = path.slice(1).split('/')
   if (versions.length === 0) {
-    // The path may begin with the base of a way in.
     const isOpen = segments.some((segment, at) =>
       segment.includes('*') ? isFree(beforeStar(segment), at, parts) : isKnown(segment, NO_VERSION, at, parts),
     )

@@ -142,7 +142,6 @@ function createSharedState(options: CheckedOptions, orm: MikroORM, first: NamedF
   }
 }
 
-/** Whether a read may run code of the application. */
 function runsApplicationCode(options: CheckedOptions, orm: MikroORM): boolean {
   const { resources, routes, parameters, lookup, auth } = options
   return (

@@ -62,7 +62,7 @@ export class World {
     return { shared: this.#parts.shared, image: await this.#parts.store.image(), state: this.#state() }
   }
 
-  /** The beginning of the present test. `last`: the ID of the last request before. */
+  /** `last`: the ID of the last request before. */
   async beginning(): Promise<SnapshotContents & { readonly last: number }> {
     const { life, shared, store } = this.#parts
     life.assertOpen()

@@ -1,4 +1,7 @@
-/** A request as kept by the journal, with references to its parts and a copy of its body. Reading makes a `JournalEntry`. */
+/**
+ * A request as kept by the journal, with references to its parts and a copy of its body. create-entry.ts makes the entry when somebody
+ * reads the journal.
+ */
 import type { ChangeSink, RawChange } from '../../records/database/changes.ts'
 import type { Model, Resource } from '../../model/model.ts'
 import type { Request } from '../../records/request/parse-request.ts'
@@ -26,8 +29,9 @@ export class BodyText {
 }
 
 export class JournalRecord implements ChangeSink {
+  /** Made inside another request, even an ended one. */
   readonly nested: boolean
-  /** Running requests around this request. */
+  /** How many requests around still run. */
   level = 0
   readonly generation: number
   id = 0
@@ -65,7 +69,7 @@ export class JournalRecord implements ChangeSink {
   /** Milliseconds by stage, if measured. */
   timing: Readonly<Record<string, number>> | undefined = undefined
   trace: Trace | undefined = undefined
-  /** Statements of a recording. */
+  /** Set for an entry taken over from a recording (`adopt`). */
   ran: object | undefined = undefined
   shown: JournalEntry | undefined = undefined
 
@@ -81,7 +85,6 @@ export class JournalRecord implements ChangeSink {
     this.nested = nested
   }
 
-  /** Keeps the text that the body was parsed from, else a copy. */
   keep(body: unknown): void {
     const text = findText(body)
     this.body = text === undefined ? copyBody(body) : new BodyText(text)
@@ -101,7 +104,6 @@ export class JournalRecord implements ChangeSink {
     if (body !== undefined) weighBody(body, weight)
     if (trace?.statements !== undefined) weight.bytes += weighStatements(trace.statements)
     if (typeof response !== 'object' || response === null) return weight
-    // A list counts its records, any other answer at least one.
     const { count, resource } = response as { readonly count?: unknown; readonly resource?: string }
     const listed = count === undefined ? undefined : (response as Readonly<Record<string, unknown>>)[String(resource)]
     weight.objects += Math.max(Array.isArray(listed) ? listed.length : 1, this.records)
@@ -124,7 +126,7 @@ export class JournalRecord implements ChangeSink {
     if (this.isForgotten) return
     ;(this.changes ??= []).push(change)
     this.changedBytes += change.bytes
-    // `measure` has not counted changes after the answer.
+    // The journal has weighed the record already.
     if (this.ended && this.changedBytes > MAX_BYTES) this.forgetChanges()
   }
 

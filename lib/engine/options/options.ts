@@ -22,9 +22,7 @@ export interface EngineOptions {
    * none.
    */
   readonly config?: object
-  /**
-   * Entities, in any form of MikroORM: `defineEntity`, `EntitySchema`, decorated classes, glob patterns. Default: the tables of `database`.
-   */
+  /** Entities, in any form of MikroORM: `defineEntity`, `EntitySchema`, decorated classes, globs. Default: the tables of `database`. */
   readonly entities?: NonNullable<OrmOptions['entities']>
   /**
    * `:memory:` (the default); the path of a SQLite file, created when missing; a PostgreSQL database, as a URL
@@ -34,14 +32,18 @@ export interface EngineOptions {
   /** In a page: the name under which the world outlives the page. Refused on Node, where `database` names a file. Default: none. */
   readonly persist?: string
   /**
-   * `update` (the default) creates missing tables and columns, and drops nothing; `evolve` makes existing tables fit the entities, with all
-   * rows, after a copy of a file; `keep` touches nothing, the only choice without entities; `migrate` runs the application's migrations, by
-   * `@mikro-orm/migrations`.
+   * `update` creates missing tables and columns, and drops nothing; `evolve` makes existing tables fit the entities, with all rows, after a
+   * copy of a file; `keep` touches nothing; `migrate` runs the application's migrations, by `@mikro-orm/migrations`. Default: `update`;
+   * without entities `keep`, the only choice.
    */
   readonly schema?: 'update' | 'keep' | 'evolve' | 'migrate'
   /**
-   * For `schema: 'evolve'`: values, or functions of the row, for rows without a value, by resource and property; `{ from, each }`: rows of
-   * an empty table; `made-up` of a resource, or of `*`. Default: the property's own default; otherwise `create` refuses such rows.
+   * For `schema: 'evolve'`: what rows without a value get. Default: the property's own default; otherwise `create` refuses such rows.
+   *
+   * @example { trips: { days: 1 } } // a value, by resource and property
+   * @example { trips: { days: row => row.hours / 24 } } // a function of the old row
+   * @example { addresses: { from: 'users', each: row => ({ id: row.id, street: row.street }) } } // rows of an empty table
+   * @example { trips: 'made-up' } // or '*' for all resources
    */
   readonly fill?: Evolving['fill']
   /**
@@ -50,8 +52,8 @@ export interface EngineOptions {
    */
   readonly renamed?: Evolving['renamed']
   /**
-   * For `schema: 'evolve'`: drops columns and tables that the model lacks. True: those without any value, others are refused; a list: the
-   * named, `['note.body', 'trip']`, with values; `all`: every one. Default: false.
+   * For `schema: 'evolve'`: drops columns and tables that the model lacks. `true`: only empty columns and tables (refuses if one has
+   * values); a list, `['note.body', 'trip']`: these, values included; `all`: every one, values included. Default: false.
    */
   readonly drop?: Evolving['drop']
   /**
@@ -60,15 +62,15 @@ export interface EngineOptions {
    */
   readonly copies?: number
   /**
-   * Clients may only read, and log in and out: POST, PUT, PATCH and DELETE are 405. A file must hold all that the entities need. Default:
-   * false.
+   * Clients may only read, and log in and out: POST, PUT, PATCH and DELETE are 405. Nothing is created: tables and columns must be there.
+   * Default: false.
    */
   readonly readOnly?: boolean
   /** Further MikroORM options, such as `namingStrategy`, `filters` or `subscribers`. The engine sets database, driver and entities. */
   readonly orm?: Partial<OrmOptions>
   /**
-   * Functions that triggers of a SQLite file call, and only the file's own program has: `{ title_sort: title => ... }`. Functions take and
-   * give values of SQLite, synchronously. Default: none; `notes` names missing functions.
+   * Functions that a SQLite file's triggers call, and that otherwise only the program owning the file defines: `{ title_sort: title => ...
+   * }`. Functions take and give values of SQLite, synchronously. Default: none; `notes` names missing functions.
    */
   readonly functions?: SqlFunctions
   /** Finds the entity of a resource name in the URL, instead of the default look-up. Nothing means 404. */
@@ -91,9 +93,7 @@ export interface EngineOptions {
   readonly limits?: Partial<Limits>
   /** Custom routes, before the default routes. */
   readonly routes?: readonly Route[]
-  /**
-   * Renames a reserved parameter (`{ limit: 'per_page' }`), or adds a parameter: a function of the value that gives a MikroORM FilterQuery.
-   */
+  /** Renames a reserved parameter (`{ limit: 'per_page' }`), or adds a parameter: a function of the value gives a MikroORM FilterQuery. */
   readonly parameters?: Readonly<Record<string, string | CustomParameter>>
   /**
    * Takes forms as bodies of POST, PUT and PATCH, over HTTP, `fetch` and interception: `application/x-www-form-urlencoded`, and the text

@@ -1,4 +1,7 @@
-/** Hands a request of another grammar (`?title=eq.Hi`) to a wire, with an API of whole requests. */
+/**
+ * Gives a wire a request of another grammar (`?title=eq.Hi`), and an API (`WireApi`): each call of the API is a whole request. Writes run
+ * in one transaction, once more where the wire answers `again` (another request has changed the rows between).
+ */
 import { LazyClient, type RequestAbort } from '../../foundation/async/abort.ts'
 import { chain, runCoroutine, type Awaitable, type Coroutine } from '../../foundation/async/awaitable.ts'
 import type { QueryInput } from '../../foundation/base/query-input.ts'
@@ -74,7 +77,6 @@ function checkAnswer(answer: WireAnswer, end: RequestAbort): RestResponse {
 
 type WholeParts = Pick<CallParts, 'end' | 'tally'> & Pick<Services, 'transaction'>
 
-/** Runs the wire in one transaction, and once more where a repeatable wire refuses with `again`: another request came between. */
 async function answerWhole(asked: WireRequest, wire: Wire, api: WireApi, { end, tally, transaction }: WholeParts): Promise<RestResponse> {
   let isLate = false
   const answer = async (): Promise<RestResponse> => {
@@ -226,7 +228,7 @@ function pathOf(resource: WireResource | string, id?: Parameters<WireApi['get']>
 
 const PLAIN = /^[\w,-]+$/
 
-/** Before a relation of the root; `posts.` is before a relation of posts. */
+/** Prefix of paths: empty for relations of the root, `posts.` below posts. */
 const NO_PATH = ''
 
 function readWireQuery(asked: WireQuery): CallOfWire {
@@ -279,7 +281,7 @@ function describeResource(resource: Resource): WireResource {
   return Object.freeze({
     name: plural,
     singular,
-    // A JSON file has collections alone.
+    // A JSON file has no tables.
     table: isOfFile ? plural : table,
     single: resource.rules.single !== undefined,
     exact: resource.open?.exact === true,

@@ -1,4 +1,4 @@
-/** The keys of the engine's answers, beside the records. No resource may have such a name. */
+/** The keys beside records in answers about resources, and in refusals. No resource may have such a name. */
 
 const KEYS = [
   'success',
@@ -22,7 +22,6 @@ const KEYS = [
 
 type EnvelopeKey = (typeof KEYS)[number]
 
-/** Records stand beside, under the resource's name. */
 export type Envelope = { readonly [key in EnvelopeKey]?: unknown }
 
 export const ENVELOPE_KEYS: ReadonlySet<string> = new Set(KEYS)

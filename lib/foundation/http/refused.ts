@@ -1,4 +1,7 @@
-/** Undoes the transaction of an answer of 400 or above, and gives the caller the answer instead of an error. */
+/**
+ * Undoes the transaction of an answer of 400 or above, and gives the caller the answer: `requireAccepted` inside the transaction throws,
+ * `answerRefused` around the transaction catches.
+ */
 import type { RestResponse } from '../base/response.ts'
 
 type Transact<Manager> = <T>(work: (em: Manager) => Promise<T>) => Promise<T>

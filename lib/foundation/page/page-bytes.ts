@@ -31,7 +31,7 @@ function parseHex(text: string): Uint8Array {
   return Uint8Array.from({ length: digits.length / 2 }, (_, index) => Number.parseInt(digits.slice(2 * index, 2 * index + 2), 16))
 }
 
-/** Skips other characters, and ends at `=`. */
+/** Skips all characters but digits, and ends at `=`. */
 function parseBase64(text: string): Uint8Array {
   const bytes = new Uint8Array(Math.ceil((text.length * 3) / 4))
   let [length, bits, held] = [0, 0, 0]

@@ -219,7 +219,7 @@ function toLinkValue(key: KeyValues, { key: parts }: Resource): unknown {
   return parts.length === 1 ? toProperty(key[0], parts[0]!.type) : key.map((value, part) => toProperty(value, parts[part]!.type))
 }
 
-/** Calls the constructor. Times made there become the engine's time. */
+/** Calls the constructor. Times made there become the engine's. */
 function makeWith(given: Record<string, unknown>, { construct }: StoredTable, connection: Connection): Record<string, unknown> | undefined {
   if (construct === undefined) return undefined
   const from = Date.now()

@@ -230,7 +230,7 @@ export class RecordChanger {
     const { body, view } = given
     const { isWide } = plan
     const objects = yield* readDocuments(resource, body, key, this.#connection)
-    // Undone writes have drawn keys; rules for writing refuse members first.
+    // As in insert-record.ts, validate first.
     const asksFirst = isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     // An existing database may lack the model's constraints.
     const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst

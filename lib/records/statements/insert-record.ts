@@ -1,4 +1,7 @@
-/** Inserts records by statements of the engine, with nested records and links: `POST /v1/users`. */
+/**
+ * Inserts records by statements of the engine: `POST /v1/users`. Flat: a row of plain values and links, by a kept shape, without
+ * validation; body: the rest, validated first.
+ */
 import { notFound } from '../access/resolve-path.ts'
 import { wait, type Coroutine } from '../../foundation/async/awaitable.ts'
 import { isObject, type JsonObject } from '../../foundation/json/json.ts'
@@ -73,7 +76,7 @@ export class RecordInserter {
     return { given, run: again => this.#insertBody(plan, { stored: row.stored, given: { ...given, again }, own: undefined }) }
   }
 
-  /** Inserts many records by few statements. Undefined: to be created singly, also after a refusal. */
+  /** Inserts many records by few statements. Undefined, before or while running: the caller creates the records singly. */
   insertAll(resource: Resource, bodies: readonly unknown[], view: View): PlannedWrite<readonly Written[] | undefined> | undefined {
     const [first] = bodies
     if (bodies.length < 2 || !resource.generatedKey || view.visibility !== EVERYTHING || !isObject(first)) return undefined
@@ -144,8 +147,8 @@ export class RecordInserter {
   *#insertFlat(shape: RowShape, body: JsonObject, given: GivenBody, own?: OwnList): Coroutine<Written> {
     const { resource, view } = given
     const before = view.trace?.enter('validate')
-    const isOpen = body === given.body && shape.link !== undefined
-    const linkedBody = isOpen ? yield* resolveLink(shape.link, body, view, this.#connection, this.#reader) : body
+    const isUnresolved = body === given.body && shape.link !== undefined
+    const linkedBody = isUnresolved ? yield* resolveLink(shape.link, body, view, this.#connection, this.#reader) : body
     const fields = linkedBody && bindFields(shape, linkedBody)
     if (linkedBody === undefined || fields === undefined) {
       const change = yield* this.#validator.validateGiven(given)
@@ -168,7 +171,7 @@ export class RecordInserter {
     const { view } = given
     const rules = view.visibility === EVERYTHING ? undefined : new RowRules(this.#connection, this.#reader, view)
     if (own !== undefined) yield* this.#requireOwner(own, view, rules?.writing)
-    // Undone writes have drawn keys; rules for writing refuse members before any row is written.
+    // Validate first: a rolled-back insert uses up keys, and write rules must refuse members before any insert.
     const asksFirst = plan.isWide && (this.#connection.dialect.failsWhole || view.visibility.writing !== undefined)
     const uniquesLater = plan.keepsUnique && this.#connection.keepsConstraints && !asksFirst
     const change = yield* this.#validator.validateGiven(given, { uniquesLater })
@@ -195,7 +198,7 @@ export class RecordInserter {
   *#insertRow(bound: BoundInsert, behind: BehindWrite, { again }: GivenBody): Coroutine<KeyValues> {
     const connection = this.#connection
     const { key, resource, stored, parameters } = bound
-    // PostgreSQL skips a row with taken unique values, except in a second run.
+    // On PostgreSQL, a guard skips taken values; the second run has no guard, and the database says the error.
     const isGuarded = again !== true
     const { statement } = isGuarded ? bound : bindRows([bound], connection)
     const running = connection.run(statement, parameters, behind)

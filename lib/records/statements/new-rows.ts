@@ -88,7 +88,7 @@ export class NewRecords {
   }
 
   #addList(relation: RelationAttribute, items: readonly RecordRef[], owner: NewRow): void {
-    // Members by pivot table have no link of their own.
+    // Members by pivot table have no link.
     const attribute = owningAttribute(relation)
     let members: NewMember[] | undefined
     for (const item of items) {

@@ -185,7 +185,6 @@ function findRest(
   const covered = new Set(given)
   for (const property of stored.properties.values()) {
     const { default: value, onCreate, columns: propertyColumns } = property
-    // The database sets the first version.
     if (property === stored.version || given.has(property.property) || (value === undefined && onCreate === undefined)) continue
     if (propertyColumns.length > 1 || property.convertsNull) return undefined
     covered.add(property.property)

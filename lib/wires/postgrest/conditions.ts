@@ -144,7 +144,7 @@ function equals(subject: FilterSubject, text: string): WireCondition {
   return onColumn(subject, { $eq: readOne(subject, text) })
 }
 
-/** JSON values shown alike by `->>`: "5" and 5. */
+/** The JSON values shown by `->>` as the text: "5" and 5. */
 function listForms(text: string): unknown[] {
   if (text.includes('\0')) readText(text, 'text')
   if (text === 'true' || text === 'false') return [text, text === 'true']
@@ -212,7 +212,7 @@ function contains(subject: FilterSubject, text: string): WireCondition {
   const below = (inner: unknown): WireCondition => ({
     [attribute.name]: { $contains: steps.reduceRight((found, { name }) => ({ [name]: found }), inner) },
   })
-  // A list contains a bare value, too.
+  // `@>` finds a bare value in a list only at the top; below a path, ask for both forms.
   return steps.length > 0 && (typeof value !== 'object' || value === null) ? { $or: [below(value), below([value])] } : below(value)
 }
 
@@ -286,10 +286,7 @@ function containsPhrase(subject: FilterSubject, phrase: string): WireCondition {
   return onColumn(subject, { $ilike: pattern(`%${phrase.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`) })
 }
 
-/**
- * Splits at commas outside of quotes. Inside of quotes, supabase-js does not escape quotes: only before a comma or the end does a quote
- * close.
- */
+/** Splits at commas outside of quotes. supabase-js leaves inner quotes unescaped, so a quote closes only before a comma or at the end. */
 export function splitList(text: string, whole: string): string[] {
   if (text === '') return []
   const reader = new TextReader(text, found => unreadable('filter', whole, found))

@@ -14,7 +14,9 @@ import { changeRecord, createRecord } from './save.ts'
 
 interface RecordFormProps {
   readonly resource: OutlinedResource
-  readonly existing: { /** Undefined: a record without a list. */ readonly id: string | undefined; readonly record: AnyRecord } | undefined
+  readonly existing:
+    | { /** Undefined: the record of a single resource, such as `/profile`. */ readonly id: string | undefined; readonly record: AnyRecord }
+    | undefined
   readonly prefilled?: Readonly<Record<string, string>>
   /** Attribute with the initial focus; empty: none. */
   readonly focus: string | undefined
@@ -115,7 +117,7 @@ function Fields({ resource, attributes, drafts, error, existing, setDrafts }: Fi
           before={existing === undefined || attribute === MORE ? undefined : valueOf(existing.record, attribute)}
           draft={drafts[attribute.name]}
           isTouched={attribute.name in drafts}
-          fault={faults?.byName.get(attribute.name)}
+          fieldError={faults?.byName.get(attribute.name)}
           onChange={draft => setDrafts(all => ({ ...all, [attribute.name]: draft }))}
         />
       ))}
@@ -128,11 +130,11 @@ interface FormRowProps {
   readonly before: unknown
   readonly draft: FieldDraft
   readonly isTouched: boolean
-  readonly fault: string | undefined
+  readonly fieldError: string | undefined
   readonly onChange: (draft: FieldDraft) => void
 }
 
-function Row({ attribute, before, draft, isTouched, fault, onChange }: FormRowProps) {
+function Row({ attribute, before, draft, isTouched, fieldError, onChange }: FormRowProps) {
   const id = useId()
   const link = describeLink(before, attribute)
   const shown = isTouched || before === undefined ? draft : writeDraft(attribute, before, link.id)
@@ -149,13 +151,13 @@ function Row({ attribute, before, draft, isTouched, fault, onChange }: FormRowPr
           draft={shown}
           before={before}
           linkText={before === undefined ? (draft ?? '') : link.text}
-          faultId={fault === undefined ? undefined : id}
+          faultId={fieldError === undefined ? undefined : id}
           mayGrow
           onChange={onChange}
         />
-        {fault === undefined ? null : (
+        {fieldError === undefined ? null : (
           <p id={id} class="fault">
-            {fault}
+            {fieldError}
           </p>
         )}
       </div>

@@ -12,7 +12,7 @@ export function FaultsCard() {
   const [draft, setDraft] = useState<FaultDraft>(EMPTY)
   const shown = faults.value.filter(({ left }) => left !== 0)
   return (
-    <ActionCard title="Faults" line={faultLine(named(draft))} class="across">
+    <ActionCard title="Faults" line={faultLine(withExample(draft))} class="across">
       {shown.length === 0 ? <p class="dim">No fault is in effect: requests are answered as usual.</p> : <FaultTable shown={shown} />}
       <FaultForm draft={draft} onChange={part => setDraft(before => ({ ...before, ...part }))} />
     </ActionCard>
@@ -45,7 +45,7 @@ function FaultTable({ shown }: { readonly shown: readonly FaultState[] }) {
 }
 
 /** The code shows a pattern before anything is written. */
-function named(draft: FaultDraft): FaultDraft {
+function withExample(draft: FaultDraft): FaultDraft {
   return draft.match.trim() === '' ? { ...draft, match: `POST ${pathOf('orders')}` } : draft
 }
 
@@ -116,14 +116,14 @@ function FaultForm({ draft, onChange }: FaultFormProps) {
           do the request first
         </label>
       ) : null}
-      <Action isMain line={faultLine(named(draft))} disabled={draft.match.trim() === ''} onAct={add}>
+      <Action isMain line={faultLine(withExample(draft))} disabled={draft.match.trim() === ''} onAct={add}>
         Add
       </Action>
     </form>
   )
 }
 
-/** Depends on the kind. */
+/** The fields of the chosen kind. */
 function Options({ draft, onChange }: FaultFormProps) {
   const id = useId()
   return (

@@ -28,7 +28,7 @@ const ONLY_ADDS =
 
 const ALTERS = /^alter table (?:if exists )?(?:"(?:[^"]|"")+"\.?)+ (.+)$/is
 
-/** MikroORM writes the statement in any case. */
+/** MikroORM writes the statement even for an existing schema. */
 export const CREATES_SCHEMA = /^create schema if not exists "((?:[^"]|"")+)"$/i
 
 /** For one engine at a time. */
@@ -69,7 +69,7 @@ export async function addSchema(orm: MikroORM, session: PoolClient, schemas: rea
   }
 }
 
-/** In an empty database, MikroORM need not read the catalogues: the slowest statements of the start. */
+/** Whether the schemas have no table: then the slow reading of the catalogues is left out. */
 async function findEmpty(orm: MikroORM, session: PoolClient, schemas: readonly string[]): Promise<boolean> {
   // Types and routines may exist without any table.
   const needsMore = orm.config.getRoutines().length > 0 || [...orm.getMetadata()].some(hasNativeEnum)
@@ -154,14 +154,14 @@ export async function lockSchema(session: PoolClient): Promise<void> {
   await ask(session, 'select pg_advisory_xact_lock($1)', [LOCK])
 }
 
-/** `if not exists` alone needs the right to create a schema. */
+/** Asks first: even `create schema if not exists` fails without the right to create. */
 export async function createSchema(session: PoolClient, schema: string): Promise<void> {
   const found = await ask(session, 'select from pg_namespace where nspname = $1', [schema])
   if (found.length === 0) await command(session, `create schema ${name(schema)}`)
 }
 
 /** Another try may succeed: tables were dropped while MikroORM read the database, or a deadlock was ended (40P01). */
-export function isMoving(error: unknown): boolean {
+export function mayRetry(error: unknown): boolean {
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } }
   if (code === '40P01') return true
   return error instanceof SchemaError && ['3F000', '40P01', '42P01', 'XX000'].includes(String(cause?.code))
@@ -182,7 +182,7 @@ async function listAdditions(database: ComparedDatabase): Promise<{ readonly add
   if (isNothing(difference)) return { added: [], left: [] }
   const added = (await listStatements(additionsOf(difference), database)).filter(onlyAdds)
   const all = await listStatements(difference, database)
-  // Of a replaced constraint, `left` has only the drop.
+  // A replaced constraint is noted once, by the drop.
   return { added, left: all.filter(statement => !added.includes(statement) && !onlyAdds(statement)) }
 }
 
@@ -192,7 +192,7 @@ function onlyAdds(statement: string): boolean {
   return changes !== undefined && /^add\b/i.test(changes) && !/,\s*(?:drop|alter|rename)\b/i.test(changes)
 }
 
-/** @throws Error in one line for missing tables */
+/** @throws Error in one line for missing tables, and for missing columns of views */
 export async function checkTables(orm: MikroORM, session: PoolClient): Promise<void> {
   const missing = await listMissingTables(orm, session)
   if (missing.length > 0)

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL as WebAssembly, in memory or in a folder, with a single session. Throws Error in one line for a missing package, or a broken
- * folder.
+ * PostgreSQL as WebAssembly, in memory or in a folder, with a single session. Throws Error in one line for a missing package, and
+ * for a folder that is missing, broken, of something else, or in use.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
@@ -41,7 +41,7 @@ export class PgliteDatabase {
     }
   }
 
-  /** Copies into memory, while nobody uses the session. */
+  /** Copies into memory. Only while nobody uses the session. */
   async clone(): Promise<PgliteDatabase> {
     return new PgliteDatabase(await this.#pglite.clone())
   }
@@ -105,14 +105,14 @@ async function takeFolder(folder: string, url: string, mayCreate: boolean): Prom
       cause: error,
     })
   })
-  // A process killed early leaves only a mark.
+  // A process killed before making the database leaves the pid file alone.
   const isNew = found === undefined || found.every(each => each === OWNER)
   if (isNew && !mayCreate) throw new Error(`The database ${url} does not exist.`)
   if (!isNew && !found.includes('PG_VERSION')) throw new Error(`The database ${url} cannot be opened: the folder holds something else.`)
   await mkdir(folder, { recursive: true })
   const owner = join(folder, OWNER)
   const holder = Number(await readFile(owner, 'utf8').catch(() => '0'))
-  // Process numbers come again, as in a container.
+  // A pid may be reused, as in a container: the mark may have our own number.
   if (holder === process.pid ? openFolders.has(folder) : isRunning(holder))
     throw new Error(`The database ${url} is open already (process ${holder}): a folder of PGlite serves one engine at a time.`)
   // Left behind by a killed process.
@@ -157,7 +157,7 @@ class PgliteStream extends Duplex {
     this.#pglite = pglite
   }
 
-  /** `pg` gives a port and a host. */
+  /** `pg` passes port and host; neither matters. */
   connect(): this {
     process.nextTick(() => this.emit('connect'))
     return this

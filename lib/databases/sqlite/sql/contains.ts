@@ -1,4 +1,7 @@
-/** The SQL function `mikro_contains(stored, form, given)`: tells whether lists or JSON contain each other, as `@>` of PostgreSQL. */
+/**
+ * The SQL function `mikro_contains(stored, form, given)`: tells whether lists or JSON are as `form` says, like `@>`, `<@` and `&&` of
+ * PostgreSQL. flavour.ts writes the form: `list contains`, `list overlap`, `json contained`.
+ */
 import { Platform } from '@mikro-orm/core'
 import type { Containment } from '../../../records/plan/read-plan.ts'
 
@@ -68,7 +71,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** x */
 /** Splits a list as MikroORM stores it, such as `c,"a,b"`; undefined for broken quotes. */
 export function splitList(stored: string): readonly string[] | undefined {
   if (stored === '') return []

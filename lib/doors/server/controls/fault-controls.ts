@@ -108,7 +108,7 @@ async function within<T>(promise: Promise<T>, timeout: number, signal: AbortSign
     signal.addEventListener('abort', stop, { once: true })
   })
   try {
-    // The gate may end before.
+    // `arrived` rejects if the gate ends first.
     return await Promise.race([promise.catch(() => undefined), given])
   } finally {
     clearTimeout(timer)

@@ -1,7 +1,4 @@
-/**
- * Intercepts `node:http` and `node:https` where agents create connections: gives a connection inside the process, or an error for a
- * forbidden origin.
- */
+/** Intercepts `node:http` and `node:https` where agents create connections. */
 import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Puts a layer over a global dispatcher, to answer intercepted requests and pass on the rest. A layer below another program's dispatcher
- * stays after all interceptions.
+ * Puts a layer over a global dispatcher, to answer intercepted requests and pass on the rest. If another program has put
+ * a dispatcher over a layer, the layer cannot be taken out, and stays idle.
  */
 import { toCurrent, type AnyHandler, type DispatchOptions, type Dispatcher } from './undici-types.ts'
 import type { DispatcherSlot } from './global-dispatcher.ts'
@@ -48,7 +48,7 @@ export class Layer {
   dispatch(options: DispatchOptions, handler: AnyHandler): boolean {
     const decision = this.#holders.size === 0 ? undefined : this.#decide(readRequestOrigin(options), options.path)
     if (decision instanceof Error) return fail(handler, decision)
-    // The request comes from another program's dispatcher above.
+    // Nobody intercepts, or the interception holds a layer on the other side of another program's dispatcher.
     if (decision === undefined || !this.#holders.has(decision.holder)) return this.below.dispatch(options, handler)
     return decision.answerer.answer(options, handler)
   }

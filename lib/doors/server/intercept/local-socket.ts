@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { builtin } from '../../../foundation/base/builtins.ts'
 
 export interface LocalSocket extends Duplex {
-  /** Clients check sockets of `node:tls` for encryption. */
+  /** Clients of https check `encrypted` and `authorized`. */
   readonly encrypted: boolean
   readonly authorized: boolean
   readonly connecting: boolean

@@ -236,9 +236,10 @@ describeStores('two tenants', store => {
         assert.deepEqual(await readOthers(), known, asked.join('\n'))
         await engine.restore(beginning)
       })
-      await check(property, { label: `two tenants through ${name} (${store.name})`, runs: store.name === 'postgres' ? 4 : 20 })
-      // A short run may ask for little that there is.
-      assert.ok(seen.read > 0 && seen.written > 0 && seen.refused > 0, JSON.stringify(seen))
+      const isShort = store.name === 'postgres'
+      await check(property, { label: `two tenants through ${name} (${store.name})`, runs: isShort ? 4 : 20 })
+      // In a short run all writes may be refused.
+      assert.ok(seen.read > 0 && (seen.written > 0 || isShort) && seen.refused > 0, JSON.stringify(seen))
     })
   }
 })

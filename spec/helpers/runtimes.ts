@@ -186,7 +186,7 @@ export function describeRuntimes(tarball: () => string): void {
       })
       await rm(join(app, 'kept.sqlite'), { force: true })
       await writeFile(join(app, 'program.mjs'), outputFiles[0]!.text)
-      const output = await run(command, [...args, 'program.mjs', entry, 'node_modules/@sqlite.org/sqlite-wasm/dist/sqlite3.wasm'], app)
+      const output = await run(command, [...args, 'program.mjs', entry, 'node_modules/mikro-rest/dist/browser/sqlite3.wasm'], app)
       return JSON.parse(output.trim().split('\n').at(-1)!) as Found
     }
 

@@ -70,7 +70,7 @@ export async function askWorkerd(
     target: 'es2024',
     plugins: [wasmOutside],
   })
-  await copyFile(join(app, 'node_modules/@sqlite.org/sqlite-wasm/dist/sqlite3.wasm'), join(app, 'sqlite3.wasm'))
+  await copyFile(join(app, 'node_modules/mikro-rest/dist/browser/sqlite3.wasm'), join(app, 'sqlite3.wasm'))
   const port = await findPort()
   await writeFile(join(app, 'config.capnp'), capnp(port))
   const started = spawn(workerd, ['serve', 'config.capnp'], { cwd: app, stdio: ['ignore', 'inherit', 'inherit'] })

@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, transform } from 'esbuild'
-import { readLicenses } from './licenses.ts'
+import { readLicenses, readSqliteLicense } from './licenses.ts'
 import { mergeChunks, type Group } from './merge-chunks.ts'
 import { pageModules } from './page-modules.ts'
 import { shakeSqlite } from './shake-sqlite.ts'
@@ -67,5 +67,5 @@ export async function bundlePage(root: string, folder: string): Promise<void> {
     writeFileSync(file, code)
   }
   writeFileSync(join(folder, 'sqlite3.wasm'), shakeSqlite(root))
-  writeFileSync(join(folder, 'licenses.txt'), `${readLicenses(root, PACKAGES)}\n\nSQLite is in the public domain.\n`)
+  writeFileSync(join(folder, 'licenses.txt'), `${readLicenses(root, PACKAGES)}\n\n${readSqliteLicense(root)}`)
 }

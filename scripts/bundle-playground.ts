@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { DIAGRAM_STYLE } from '../lib/description/diagram/svg.ts'
-import { readLicenses } from './licenses.ts'
+import { readLicenses, readSqliteLicense } from './licenses.ts'
 import { pageModules } from './page-modules.ts'
 import { shakeSqlite } from './shake-sqlite.ts'
 
@@ -66,7 +66,7 @@ export async function bundlePlayground(folder: string): Promise<number> {
   mkdirSync(folder, { recursive: true })
   for (const { path, contents } of outputFiles) writeFileSync(path, contents)
   writeFileSync(join(folder, 'index.html'), page)
-  writeFileSync(join(folder, 'licenses.txt'), `${readLicenses(root, listPackages(metafile))}\n\nSQLite is in the public domain.\n`)
+  writeFileSync(join(folder, 'licenses.txt'), `${readLicenses(root, listPackages(metafile))}\n\n${readSqliteLicense(root)}`)
   return readdirSync(folder).reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0)
 }
 

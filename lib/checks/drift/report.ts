@@ -35,7 +35,7 @@ export interface DriftReport {
   readonly passed: boolean
   readonly requests: number
   readonly differences: readonly Difference[]
-  /** Parts that were not compared, a sentence each. */
+  /** One sentence for each part that was not compared. */
   readonly skipped: readonly string[]
   toString(): string
 }

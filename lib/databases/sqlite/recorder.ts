@@ -1,5 +1,5 @@
 /**
- * Reports every changed row at the commit, whoever makes the change: the unit of work, SQL of a hook, SQLite itself (`on delete cascade`).
+ * Reports every changed row at the commit. The unit of work, SQL of a hook, or SQLite (`on delete cascade`) may change a row.
  * Triggers hand over the rows.
  */
 import type { Discriminator } from '../../model/model.ts'

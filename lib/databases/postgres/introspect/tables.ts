@@ -106,7 +106,7 @@ function buildColumn(row: ColumnRow, type: ServerType, check: string | null | un
   }
 }
 
-/** Allowed values of one column or of VALUE. */
+/** `CHECK (status = ANY (ARRAY['open', 'done']))`, or of VALUE in a domain. */
 const LIST =
   /^CHECK \(\((?:\((?:"(?:[^"]|"")+"|\w+)\)::[\w ]+|"(?:[^"]|"")+"|\w+) = ANY \(\(?ARRAY\[(.+)\]\)?(?:::[\w ]+\[\])?\)\)\)(?: NOT VALID)?$/s
 

@@ -224,7 +224,7 @@ export class SqliteDatabase {
     return next
   }
 
-  /** A table at its last key. SQLite's error says that the disk is full. */
+  /** Finds a table that has given its highest key. SQLite's error says that the disk is full. */
   findUsedUp(): string | undefined {
     if (this.db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return undefined
     return this.db.prepare('select name from sqlite_sequence where seq = 9223372036854775807').pluck().get() as string | undefined
